@@ -5,7 +5,7 @@ ENVIRONMENTS := $(BLENDERS:%=environment-%)
 SMOKE := $(addprefix tests/blender/test_,installation.py actions.py robot.py bake.py command_line.py migration.py)
 NOT_BLENDERS := code_for_this_cpu# the same for all Blenders of one Python
 
-.PHONY: help environment demo demo-physics test test-library test-servo test-long mutants reachy-daemon moving-picture test-installed test-blender most-blender-4.2 smoke-installed test-gui pictures extension kernels lint docs bench survey peers peers-retargeting clean $(ENVIRONMENTS)
+.PHONY: help environment demo demo-physics test test-library test-servo test-long mutants reachy-daemon moving-picture test-installed test-blender most-blender-4.2 smoke-installed test-gui pictures extension kernels release lint docs bench survey peers peers-retargeting clean $(ENVIRONMENTS)
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -87,6 +87,11 @@ extension: environment ## dist/*.zip for this platform (others: make extension P
 
 kernels: extension ## The compiled code of the zips, for tests with NUMBA_CPU_NAME=generic, which then compile little
 	$(PYTHON) -m tools.compiled
+
+release: environment ## A release in dist/: wheels, sources, the zips of all platforms, notes; checked as the package index and Blender check it
+	@[ requirements/release.txt -ot .cache/release/.made ] || { python3 -m venv --clear .cache/release && \
+	  .cache/release/bin/pip install -q --no-compile -r requirements/release.txt && touch .cache/release/.made; }
+	$(PYTHON) -m tools.release
 
 lint: environment ## Ruff and mypy
 	.venv/bin/ruff check .; ruff=$$?; tools/check-types && exit $$ruff

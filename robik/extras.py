@@ -41,4 +41,4 @@ def is_installed(name: str) -> bool:
 
 def missing(name: str) -> MissingExtraError:
     """Return the error that says how to install an extra, a key of `EXTRAS`."""
-    return MissingExtraError(f"{EXTRAS[name][0]} needs the extra {name!r}: pip install 'robik[{name}]'")
+    return MissingExtraError(f"{EXTRAS[name][0]} needs the extra {name!r}: pip install '.[{name}]' in a checkout")

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable
-from errno import EISDIR
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from errno import EISDIR, ENOSPC
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from tempfile import NamedTemporaryFile
@@ -18,6 +19,7 @@ from typing import Any, BinaryIO
 
 from .errors import FormatError
 
+ROOM = 20_000_000  # bytes that must be free before long work
 MOST = 50_000_000  # bytes of a JSON file that is read
 LISTS = (
     1_000_000,
@@ -51,11 +53,20 @@ def check_writable(*paths: str | Path | None) -> None:
         if path is None:
             continue
         try:
-            with NamedTemporaryFile(dir=Path(path).parent, prefix=f"{Path(path).name}."):
+            with _beside(Path(path)):
                 if Path(path).is_dir():
                     raise IsADirectoryError(EISDIR, "it is a folder")
         except OSError as error:
             raise FormatError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[None]:
+    """Make a file beside a path for a moment; raise OSError where there is no room."""
+    with NamedTemporaryFile(dir=path.parent, prefix=f"{path.name}."):
+        if (free := shutil.disk_usage(path.parent).free) < ROOM:
+            raise OSError(ENOSPC, f"{free / 1e6:.3g} MB are free there, at least {ROOM / 1e6:g} MB are needed")
+        yield
 
 
 def write_folder(path: str | Path, files: dict[str, bytes]) -> None:
@@ -66,7 +77,8 @@ def write_folder(path: str | Path, files: dict[str, bytes]) -> None:
     check_folder_writable(path, files)
     partial = Path(f"{Path(path)}.part")
     try:
-        partial.mkdir(exist_ok=True)
+        _take_away(partial)
+        partial.mkdir()  # not one that somebody else made in a shared folder, nor a link
         for name, content in files.items():
             (partial / name).write_bytes(content)
         if Path(path).is_dir():
@@ -80,6 +92,14 @@ def write_folder(path: str | Path, files: dict[str, bytes]) -> None:
         shutil.rmtree(partial, ignore_errors=True)
 
 
+def _take_away(folder: Path) -> None:
+    """Delete a folder with all that is in it, or a file or link of its name."""
+    if folder.is_dir() and not folder.is_symlink():
+        shutil.rmtree(folder)
+    else:
+        folder.unlink(missing_ok=True)
+
+
 def check_folder_writable(path: str | Path, names: Iterable[str]) -> None:
     """Before long work: check that `write_folder` will be able to write files of these names."""
     folder = Path(path)
@@ -87,7 +107,7 @@ def check_folder_writable(path: str | Path, names: Iterable[str]) -> None:
         raise FormatError(f"{path} cannot be written: it is a file; name a folder")
     try:
         others = sorted({file.name for file in folder.iterdir()} - {*names}) if folder.exists() else []
-        with NamedTemporaryFile(dir=folder.parent, prefix=f"{folder.name}."):
+        with _beside(folder):
             pass
     except OSError as error:
         raise FormatError(f"{path} cannot be written: {error.strerror or error}") from None
@@ -101,13 +121,15 @@ def check_file(path: str | Path) -> None:
     A pipe would keep its reader waiting, and a device may have no end.
     """
     try:
-        mode = os.stat(path).st_mode
+        found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         raise FormatError("there is no such file") from None
     except (OSError, ValueError) as error:
         raise FormatError(f"it cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if not S_ISREG(mode):
-        raise FormatError(f"it is a {'folder' if S_ISDIR(mode) else 'pipe or a device'}; name a file")
+    if not S_ISREG(found.st_mode):
+        raise FormatError(f"it is a {'folder' if S_ISDIR(found.st_mode) else 'pipe or a device'}; name a file")
+    if not found.st_size:
+        raise FormatError("it is empty")
 
 
 def read_whole(path: str | Path, most: int) -> bytes:

@@ -104,8 +104,10 @@ def test_a_robot_is_loaded_by_name_or_from_a_file(tmp_path: Path) -> None:
     assert robik.load(tmp_path / "mine.robik.json") == robik.load(str(tmp_path / "mine.robik.json")) == boxer
     assert not robik.load("walker").is_grounded
     assert robik.load("walker", base="fixed").is_grounded
-    with pytest.raises(robik.RobikError, match=r"no boxr\.robik\.json among our robots; there are .*boxer"):
+    with pytest.raises(robik.RobikError, match=r"no robot 'boxr', nor such a file; is it boxer\? There are .*walker"):
         robik.load("boxr")
+    with pytest.raises(robik.FormatError, match="it is a folder; name the robot's file in it"):
+        robik.load(tmp_path)
     with pytest.raises(robik.FormatError, match="no robot file is named"):
         robik.load("")
     with pytest.raises(robik.FormatError, match=r"boxer\.step: not a kind of robot file"):
@@ -141,7 +143,7 @@ def test_without_an_extra_one_sentence_says_how_to_get_it(program: str, name: st
     assert found.returncode == 1
     last = found.stderr.strip().splitlines()[-1]
     assert last.startswith("robik.errors.MissingExtraError: "), found.stderr
-    assert last.endswith(f"needs the extra {name!r}: pip install 'robik[{name}]'")
+    assert last.endswith(f"needs the extra {name!r}: pip install '.[{name}]' in a checkout")
 
 
 def test_other_missing_modules_stay_what_they_are() -> None:
@@ -154,7 +156,7 @@ def test_the_command_says_it_in_one_line(tmp_path: Path) -> None:
     program = f"from robik.cli import main; sys.exit(main(['simulate-servos', '--servos', {str(chain)!r}]))"
     found = run(program, "serial", "dynamixel_sdk", folder=tmp_path)
     assert (found.returncode, found.stdout) == (2, "")
-    assert found.stderr == "robik: playing on servos needs the extra 'servo': pip install 'robik[servo]'\n"
+    assert found.stderr == "robik: playing on servos needs the extra 'servo': pip install '.[servo]' in a checkout\n"
 
 
 def test_solving_needs_no_extra(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ COMPILED = "robik/jit/compiled"  # where in the zip
 PLATFORMS = {
     "linux-x64": ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"),
     "windows-x64": ("win_amd64",),
-    "macos-arm64": ("macosx_14_0_arm64", "macosx_12_0_arm64", "macosx_11_0_arm64"),
+    "macos-arm64": ("macosx_11_0_arm64", "macosx_12_0_arm64"),  # scipy's for 14 would not run on 12
 }
 PYTHONS = ("3.11", "3.13")  # Blender 4.2 to 5.0, Blender 5.1 and 5.2
 

@@ -124,7 +124,7 @@ def _check_workers(client: Any, plan: Plan, item: Item) -> None:
     try:
         seen = client.run(_seen, plan, item)
     except ModuleNotFoundError as error:
-        told = f"the cluster's workers have no module {error.name!r}: pip install 'robik[dask]' there"
+        told = f"the cluster's workers have no module {error.name!r}: pip install '.[dask]' there, in a checkout"
         raise RobikError(told) from None
     except OSError:
         return  # a worker, or the scheduler, went away just now
@@ -161,5 +161,8 @@ def _answers(client: Any, plan: Plan, items: Sequence[Item]) -> Iterator[dict[st
                 raise error
             if error is not None and not isinstance(error, KilledWorker):
                 raise error
-            yield ended_row(plan, item) if error is not None else future.result()
+            if error is not None:
+                yield ended_row(plan, item)
+            else:  # a worker that has ended since cannot be asked, and the row is on the disk that all share
+                yield done_row(plan, item) or future.result()
         sleep(LOOK)

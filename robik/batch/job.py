@@ -152,13 +152,13 @@ def _solved(plan: Plan, item: Item) -> dict[str, Any]:
     from ..motions import Companions, save_motion
     from ..motions.resampling import resampled
     from ..recordings.retargeting import retarget_recording
-    from ..robots import load, names, path
+    from ..robots import file_of, load
     from ..warm_up import help_compiling
 
     help_compiling()
     key = plan.robot, plan.base
     if key not in _robots:
-        file = Path(path(plan.robot)) if plan.robot in names() else Path(plan.robot)
+        file = file_of(plan.robot)
         _robots[key] = with_base(load(file), plan.base), file
     mechanism, file = _robots[key]
     with _noted() as notes:
@@ -199,9 +199,10 @@ def _before(plan: Plan, item: Item) -> Path:
 
 @contextmanager
 def _noted() -> Iterator[list[str]]:
-    """Collect what the library warns of meanwhile, in words."""
+    """Collect what the library warns of meanwhile, in words; compiling is not the recording's."""
     notes: list[str] = []
     handler = logging.Handler(logging.WARNING)
+    handler.addFilter(lambda record: not record.name.startswith(f"{LOG.name}.jit"))
     handler.emit = lambda record: notes.append(" ".join(record.getMessage().split()))  # type: ignore[method-assign]
     LOG.addHandler(handler)
     try:

@@ -25,7 +25,8 @@ def told_on_stderr() -> Callable[[dict[str, Any], int, int], None]:
         left = spent / (done - first + 1) * (of - done)
         full = BAR * done // of
         bar = "█" * full + "░" * (BAR - full)
-        text = f"{done}/{of} {bar} {row['file']}: {frames / spent:.0f} frames/s, {left:.0f} s left"
+        pace = f": {frames / spent:.3g} frames/s, {left:.0f} s left" if frames and done < of else ""
+        text = f"{done}/{of} {bar} {row['file']}{pace}"
         print(text, file=sys.stderr, flush=True)
 
     return tell

@@ -204,11 +204,11 @@ def load(options: argparse.Namespace) -> Mechanism:
     return with_base(read, options.base)
 
 
-def robot_file(options: argparse.Namespace) -> str | Path:
+def robot_file(options: argparse.Namespace) -> Path:
     """Return the path of the robot that the options name, one that RobIK brings or the user's own."""
-    from ..robots import names, path
+    from ..robots import file_of
 
-    return path(options.robot) if options.robot in names() else options.robot
+    return file_of(options.robot)
 
 
 @contextmanager

@@ -81,9 +81,9 @@ def _check_format(chosen: MotionFormat, plan: Plan) -> None:
     from ..mechanism.base import with_base
     from ..motions.format import Companions
     from ..motions.trial import check_fits
-    from ..robots import load, names, path
+    from ..robots import load
 
-    robot = with_base(load(path(plan.robot) if plan.robot in names() else plan.robot), plan.base)
+    robot = with_base(load(plan.robot), plan.base)
     check_fits(chosen, plan.output, Companions(robot=robot, order=plan.order, header=plan.header), plan.rate)
 
 

@@ -194,12 +194,13 @@ def _without_limits(settings: Settings) -> Settings:
 def _print_solved(motion: Motion) -> None:
     """Print how well a solved motion follows its clip."""
     from ..motions import report_summary
+    from ..report.shortfall import millimetres
 
     found = report_summary(motion)
     nearly = f" ({len(found['frames_nearly'])} of them slightly)" if found["frames_nearly"] else ""
     print(
         f"{found['frames']} frames, {found['ms_per_frame_median']:.3f} ms each; off by at most"
-        f" {1e3 * found['position_error_max_m']:.3g} mm, closed to {found['constraint_residual_max']:.1g} m;"
+        f" {millimetres(found['position_error_max_m'])}, closed to {found['constraint_residual_max']:.1g} m;"
         f" {len(found['frames_short'])} frames fall short{nearly},"
         f" {len(found['frames_too_fast'])} are too fast for a motor"
     )

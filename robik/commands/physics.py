@@ -103,7 +103,7 @@ def _make_it_stand(options: argparse.Namespace, mechanism: Mechanism, motion: Mo
 
     with naming(options.motion):
         source = source_of(mechanism, motion, options.motion, partial(walls_of, mechanism, robot_file(options)))
-    tell = partial(print, "trying:", file=sys.stderr, flush=True) if sys.stderr.isatty() else None
+    tell = partial(print, "trying:", file=sys.stderr, flush=True)
     how = {"p_gain": options.p_gain, "rate": options.rate, "feedback": options.tilt_feedback}
     search = make_it_stand(source, motors, options.trials, tell, **how)
     print(json.dumps(search.as_data(), indent=2) if options.json else "\n".join(search.lines()))

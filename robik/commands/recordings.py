@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
-from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import ClipError
 from .arguments import add_following, add_own_range, add_robot, asked_of_bakes, command, load, own_range_of, robot_file
 from .judging import judged
 from .numbers import SECOND
+from .progress import ProgressLine
 from .retiming import add_slow_down, slowed_down
 
 if TYPE_CHECKING:
-    from ..bake.progress import Progress
     from ..bake.settings import Balance
     from ..mechanism import Mechanism
     from ..motions import Motion
     from ..motions.format import MotionFormat
     from ..recordings.retargeting import Retargeted
-
-EVERY = 0.5  # s between two looks at the progress
 
 
 def add_retarget(commands: argparse._SubParsersAction) -> None:
@@ -62,24 +58,23 @@ def _retarget(options: argparse.Namespace) -> None:
     mechanism, around = load(options), read_surroundings(options.obstacle, options.ground)
     help_compiling()
     _check_format(chosen, options, mechanism)
-    found = retarget_recording(
-        mechanism,
-        options.recording,
-        balance=options.balance,
-        pin_feet=options.pin_feet,
-        mapping=options.mapping,
-        start=options.start,
-        end=options.end,
-        body_model=options.body_model,
-        robot_file=robot_file(options),
-        obstacles=around,
-        settings=BakeSettings(**asked, enforce_velocity=not options.slow_down),
-        servos=options.servos,
-        progress=_progress() if sys.stderr.isatty() else None,
-        own_range=own_range_of(options, mechanism),
-    )
-    if sys.stderr.isatty():
-        print(f"\r{'':<70}\r", end="", file=sys.stderr)
+    with ProgressLine() as line:
+        found = retarget_recording(
+            mechanism,
+            options.recording,
+            balance=options.balance,
+            pin_feet=options.pin_feet,
+            mapping=options.mapping,
+            start=options.start,
+            end=options.end,
+            body_model=options.body_model,
+            robot_file=robot_file(options),
+            obstacles=around,
+            settings=BakeSettings(**asked, enforce_velocity=not options.slow_down),
+            servos=options.servos,
+            progress=lambda now: line.tell(f"{100 * now.share:3.0f} %  {now.stage}"),
+            own_range=own_range_of(options, mechanism),
+        )
     _tell_feet(found, balance)
     _write(found, options, chosen.name)
     _tell(found)
@@ -155,55 +150,18 @@ def _tell_feet(found: Retargeted, balance: Balance) -> None:
 
 
 def _told(motion: Motion) -> str:
-    """Return how good a motion is, in words."""
+    """Return how good a motion is: how far off, how often within its targets, how often balanced."""
     import numpy as np
 
     from ..motions import report_summary
+    from ..report.shortfall import millimetres
 
     found, off = report_summary(motion), "no target has a place"
     if motion.report is not None and not np.isnan(motion.report.position_error).all():
-        off = (
-            f"off by {1e3 * found['position_error_mean_m']:.3g} mm on average, "
-            f"{1e3 * found['position_error_max_m']:.3g} mm at most"
-        )
-    return (
-        f"{found['frames']} frames, {found['ms_per_frame_median']:.3f} ms each; {off}, "
-        f"closed to {found['constraint_residual_max']:.1g} m; "
-        f"{found['frames'] - len(found['frames_short'])} frames meet their targets,"
-        f" {len(found['frames_nearly'])} more nearly; "
-        f"{len(found['frames_too_fast'])} frames too fast for a motor{_told_quality(found['quality'])}"
-    )
-
-
-def _told_quality(quality: dict[str, Any]) -> str:
-    """Return the figures of contacts, limbs and balance, in words that go on."""
-    said = ""
-    if quality["contact_off_mm"] is not None:
-        said += (
-            f"; contacts are held within {quality['contact_off_mm']:.3g} mm at most,"
-            f" and slide by {quality['slide_mm_s']:.3g} mm/s on average"
-        )
-    if quality["directions_deg"]:
-        ways = ", ".join(f"{part} {angle:.1f}°" for part, angle in quality["directions_deg"].items())
-        said += f"; limbs off the character's direction: {ways}"
-    if (margin := quality["zero_moment_margin_mm"]) is not None:
-        where = f"{margin:.0f} mm inside" if margin >= 0 else f"{-margin:.0f} mm outside"
-        said += (
-            f"; the zero-moment point is inside the feet in {100 * quality['zero_moment_inside']:.4g} % of the samples"
-            f" with one on the ground, at worst {where}, in sample {quality['zero_moment_sample']}"
-        )
-        said += f"; no foot stands in {quality['aloft']} samples" if quality["aloft"] else ""
+        mean, worst = (millimetres(found[f"position_error_{which}_m"]) for which in ("mean", "max"))
+        off = f"off by {mean} on average, {worst} at most"
+    met = found["frames"] - len(found["frames_short"])
+    said = f"{found['frames']} frames: {off}; {met} meet their targets"
+    if (inside := found["quality"]["zero_moment_inside"]) is not None:
+        said += f"; the zero-moment point is inside the feet in {100 * inside:.3g} % of them"
     return said
-
-
-def _progress() -> Callable[[Progress], None]:
-    """Return a function that tells on stderr how far a bake is."""
-    last = monotonic()
-
-    def tell(now: Progress) -> None:
-        nonlocal last
-        if monotonic() - last > EVERY:
-            last = monotonic()
-            print(f"\r{100 * now.share:3.0f} %  {now.stage:<60}", end="", file=sys.stderr, flush=True)
-
-    return tell

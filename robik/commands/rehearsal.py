@@ -6,13 +6,14 @@ import argparse
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
 from typing import TYPE_CHECKING
 
 from .arguments import add_robot, command, load, naming, robot_file
 from .numbers import GAIN, whole
+from .progress import ProgressLine
 
 if TYPE_CHECKING:
     from ..motions import Companions
@@ -62,14 +63,14 @@ def _rehearse(options: argparse.Namespace) -> int:
     motion = load_motion(options.motion, companions=companions)
     mechanism = on_its_feet(mechanism, shapes_of(mechanism, robot_file(options)))
     motors = motors_of(options.servos, mechanism)
-    with naming(options.motion), _interruptible() as stopped:
+    with naming(options.motion), _interruptible() as stopped, ProgressLine() as line:
         found = rehearse(
             mechanism,
             motion,
             motors.drives(options.p_gain),
             delay=motors.delay,
             seed=options.seed,
-            tell=_told(motion.times[-1]) if sys.stderr.isatty() else None,
+            tell=lambda until: line.tell(f"stands until {until:.2f} of {motion.times[-1]:.2f} s"),
             stop=stopped.is_set,
             source=options.motion,
         )
@@ -88,15 +89,6 @@ def _write(found: Rehearsal, options: argparse.Namespace, companions: Companions
     if options.goals:
         save_motion(found.goals, options.goals, "csv")
     return 0 if found.is_whole else INTERRUPTED
-
-
-def _told(end: float) -> Callable[[float], None]:
-    """Return a function that tells on stderr until when the robot stands."""
-
-    def tell(until: float) -> None:
-        print(f"\rstands until {until:.2f} of {end:.2f} s", end="", file=sys.stderr, flush=True)
-
-    return tell
 
 
 @contextmanager

@@ -224,14 +224,14 @@ def _tilt(options: argparse.Namespace) -> Callable[[Motion, tuple[float, float] 
     """Return what makes, of a motion, a stretch of it and a speed, what tilt feedback must know."""
     from ..errors import ServoError
     from ..physics.tilt_plan import tilt_plan
-    from ..robots import load, names, path
+    from ..robots import file_of, load
     from ..servo.chain.file import load_chain
     from ..skeleton.feet import on_its_feet
     from ..skeleton.shapes import shapes_of
 
     given = options.tilt_feedback
     robot, imu = load(given), load_chain(options.servos).imu
-    robot = on_its_feet(robot, shapes_of(robot, path(given) if given in names() else given))
+    robot = on_its_feet(robot, shapes_of(robot, file_of(given)))
     if imu is None:
         raise ServoError(
             f'{options.servos} names no IMU, which tilt feedback needs ("imu": {{"port": "/dev/ttyUSB1"}})'

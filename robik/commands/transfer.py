@@ -37,9 +37,9 @@ def _transfer(options: argparse.Namespace) -> None:
     from ..motions.registry import format_to_write
     from ..motions.trial import check_fits
     from ..retargeting.transfer import load_table, transfer
-    from ..robots import load, names, path
+    from ..robots import load
 
-    source, target = (load(path(robot) if robot in names() else robot) for robot in (options.source, options.target))
+    source, target = (load(robot) for robot in (options.source, options.target))
     chosen = format_to_write(options.output, options.format)
     chosen.check_writable(options.output)
     check_writable(options.loads)

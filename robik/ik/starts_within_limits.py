@@ -23,8 +23,6 @@ def starts_within_limits(mechanism: Mechanism, topology: Topology, at: np.ndarra
     Coordinates without a motor are those of `at` (nq,), as are balls and the base; loops may be open.
     """
     dofs = np.array([topology.dofs[name][0] for name in mechanism.actuators if name in topology.dofs], dtype=int)
-    from scipy.stats.qmc import Sobol  # takes long to import, and few clips need it
-
     flat = topology.flat
     dofs = dofs[flat.dof_q[dofs] >= 0]
     if not len(dofs):

@@ -23,7 +23,7 @@ from ..own_folder import make
 from .replacing import replaced
 from .sources import COMPILED, sources
 
-LOG = logging.getLogger("robik")
+LOG = logging.getLogger("robik.jit")
 VARIABLE = "ROBIK_CACHE_DIR"
 FOR_THIS_CPU = "ROBIK_FOR_THIS_CPU"  # the variable of processes that leave the code that came with the extension alone
 UNUSED = 30 * 24 * 3600.0  # [s] after which a room of other sources is deleted

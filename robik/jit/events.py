@@ -7,7 +7,7 @@ from time import monotonic
 
 from numba.core import event
 
-LOG = logging.getLogger("robik")  # whose warnings go to stderr, unless a program says otherwise
+LOG = logging.getLogger("robik.jit")  # whose warnings go to stderr, unless a program says otherwise
 PATIENCE = 2.0  # s of compiling without a word
 EVERY = 10.0  # s from one word to the next
 

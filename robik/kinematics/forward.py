@@ -97,15 +97,18 @@ class ForwardKinematics:
         self._driven_sign = np.array([float(sign) for _, sign in dofs.values()])
         self._driven_balls = [joint for joint in mechanism.actuated if joint.is_ball]
         self._rest_values = mechanism.actuator_rest
+        self.now = new_placement(self.flat, self.topology.rest)
+        self._drive(self._rest_values)
+        forward_kinematics(self.flat, self.now)
+        close(self.flat, self.now)
+        self._at_rest = self.now.everything.copy()
+        self._alone = self._driven(has_base=False)
         self.reset()
 
     def reset(self) -> None:
         """Back to the rest pose."""
-        self.now = new_placement(self.flat, self.topology.rest)
+        self.now.everything[:] = self._at_rest
         self._values = self._rest_values.copy()
-        self._drive(self._values)
-        forward_kinematics(self.flat, self.now)
-        close(self.flat, self.now)
         eliminate(self.flat, self.now, self.elimination)
 
     @property
@@ -139,8 +142,7 @@ class ForwardKinematics:
         if base is not None and self.root is not None:
             self._put_base(base)
         if not self._driven_balls:
-            driven = self._driven(has_base=False)
-            residual = float(follow(self.flat, self.now, self.elimination, driven, self._values, values))
+            residual = float(follow(self.flat, self.now, self.elimination, self._alone, self._values, values))
             if closed(self.flat, self.now, residual):
                 return residual
         start, away = self._values, float(np.abs(values - self._values).max(initial=0.0))
@@ -182,7 +184,7 @@ class ForwardKinematics:
         quaternion = np.tile([1.0, 0.0, 0.0, 0.0], (count, n, 1))
         placed = None if base is None or self.root is None else base
         rows = np.zeros((0, 7)) if placed is None else self._base_rows(*placed)
-        driven = self._driven(placed is not None)
+        driven = self._alone if placed is None else self._driven(has_base=True)
         k = 0
         while k < count:
             if not self._driven_balls:
@@ -231,7 +233,7 @@ class ForwardKinematics:
         dof, sign = np.array([self.topology.dofs[name] for name in names], dtype=np.int64).reshape(-1, 2).T.copy()
         step = np.zeros(len(self.flat.before))
         asked = by_reference(AskedCoordinates(dof, sign.astype(float), self._driven_dof, step))
-        about = self.flat, self.now, self.elimination, self._driven(has_base=False), asked
+        about = self.flat, self.now, self.elimination, self._alone, asked
         while k < count:
             k = linearized_along(*about, self._values, values, coordinates, slopes, k)
             if k < count:  # from far away

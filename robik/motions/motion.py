@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
+from .degrees import check_radians
 from .on_demand import on_demand
 from .report import Report
 
@@ -192,11 +193,13 @@ def values_for(mechanism: Mechanism, motion: Motion, source: str | Path) -> np.n
         Values (T, A) [rad or m].
 
     Raises:
-        ClipError: Names the source and the actuators that have no column.
+        ClipError: Names the source and the actuators that have no column, or one that is in degrees.
     """
     if missing := [name for name in mechanism.actuators if name not in motion.actuators]:
         raise ClipError(f"{source} has no column for {', '.join(missing)} of robot {mechanism.name!r}")
-    return motion.values[:, [motion.actuators.index(name) for name in mechanism.actuators]]
+    values = motion.values[:, [motion.actuators.index(name) for name in mechanism.actuators]]
+    check_radians(mechanism, motion.times, values, source)
+    return values
 
 
 def _check_times(times: np.ndarray) -> None:

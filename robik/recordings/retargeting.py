@@ -24,9 +24,8 @@ from ..motions import Motion
 from ..objectives.settings import Settings
 from ..physics.servo_limits import chain_beside, with_servos
 from ..retargeting.own_range import OwnRange
+from ..robots import file_of
 from ..robots import load as load_robot
-from ..robots import names as robot_names
-from ..robots import path as robot_path
 from ..servo.chain.chain import ServoChain
 from ..servo.chain.file import load_chain
 from ..skeleton.anatomy import read_anatomy
@@ -272,7 +271,7 @@ def _robot(robot: Mechanism | str | Path, file: str | Path | None) -> tuple[Mech
     """Return a robot and its file."""
     if isinstance(robot, Mechanism):
         return robot, None if file is None else Path(file)
-    return load_robot(robot), Path(robot_path(str(robot)) if robot in robot_names() else robot)
+    return load_robot(robot), file_of(robot)
 
 
 def _chain(servos: ServoChain | str | Path | None, robot_file: Path | None) -> ServoChain | None:

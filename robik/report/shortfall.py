@@ -10,6 +10,7 @@ import numpy as np
 from ..mechanism.model import Mechanism
 from ..motions import Motion
 
+NOTHING = 1e-6  # m: of less, nobody wants to know the digits
 POSITION_MET = 1 / 500  # of the robot's extent: 1 mm for one of half a metre
 ORIENTATION_MET = 1e-2  # rad
 FAR = 0.1  # of the robot's extent: a clip that is missed by more is beyond the robot
@@ -59,4 +60,6 @@ def beyond_the_robot(mechanism: Mechanism, motion: Motion) -> str:
 
 def millimetres(distance: float) -> str:
     """Return a distance [m] in words, such as "12.3 mm": to a tenth, below one millimetre to two digits."""
+    if distance < NOTHING:
+        return "less than 0.001 mm"
     return f"{1e3 * distance:.1f} mm" if distance >= 1e-3 else f"{1e3 * distance:.2g} mm"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 
-from ..errors import RobikError
+from ..errors import FormatError, RobikError
 from ..formats import load_robot
 from ..mechanism import Mechanism
 from ..mechanism.base import with_base
@@ -57,8 +58,32 @@ def load(
         AssemblyError: A loop that cannot be closed.
         MechanismError: A robot that cannot have that base.
     """
-    is_name = isinstance(robot, str) and robot != "" and not Path(robot).suffix
-    return with_base(load_robot(path(str(robot)) if is_name else robot, packages, arguments), base)
+    return with_base(load_robot(file_of(robot), packages, arguments), base)
+
+
+def file_of(robot: str | Path) -> Path:
+    """Return the file of a robot.
+
+    Args:
+        robot: The name of one that comes with RobIK (`names`), or a file.
+
+    Returns:
+        The path of its file.
+
+    Raises:
+        RobikError: There is neither; says which name it may be, and lists those that exist.
+        FormatError: It is a folder.
+    """
+    if str(robot) in names():
+        return path(str(robot))
+    file = Path(robot)
+    if file.name and file.is_dir():
+        raise FormatError(f"{robot}: it is a folder; name the robot's file in it")
+    if not file.suffix and not file.exists():
+        close = get_close_matches(str(robot), names(), 1)
+        perhaps = f"is it {close[0]}? There" if close else "there"
+        raise RobikError(f"there is no robot {str(robot)!r}, nor such a file; {perhaps} are {', '.join(names())}")
+    return file
 
 
 def servos_path(name: str) -> Path:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -114,15 +113,15 @@ def test_the_command_writes_what_stands_and_nothing_else(
 def test_an_interrupt_keeps_what_there_is(
     files: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     pressed: list[float] = []  # once: a second time ends the command
 
-    def press(until: float) -> None:
+    def press(_: object, text: str) -> None:
+        until = float(text.removeprefix("stands until ").split()[0])
         if until > 0.1 and not pressed:
             pressed.append(until)
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(command, "_told", lambda end: press)
+    monkeypatch.setattr(command.ProgressLine, "tell", press)
     out, before = tmp_path / "out.csv", signal.getsignal(signal.SIGINT)
     assert main(["rehearse", *files, "-o", str(out), "--json"]) == 130
     told = json.loads(capsys.readouterr().out)

@@ -150,4 +150,4 @@ def test_a_bake_is_solved_frame_by_frame_where_look_ahead_cannot_be_and_says_so(
     assert solver_settings(ur10, {}, Balance(), BakeSettings()).look_ahead and not caplog.text
     monkeypatch.setitem(sys.modules, "piqp", None)
     assert not solver_settings(ur10, {}, Balance(), BakeSettings()).look_ahead
-    assert "pip install 'robik[look-ahead]'" in caplog.text
+    assert "pip install '.[look-ahead]'" in caplog.text

@@ -74,7 +74,7 @@ def test_without_the_package_one_sentence_and_all_of_the_motions(stage, monkeypa
     assert show(stage.write(acts=acts, sound=song(stage.folder, 1.0)), Asked(), SETTINGS) == 0
     warned = capfd.readouterr().err
     assert warned.count("warning") == 1
-    assert "needs the extra 'sound': pip install 'robik[sound]'; the show plays without sound" in warned
+    assert "needs the extra 'sound': pip install '.[sound]' in a checkout; the show plays without sound" in warned
     starts = []
     for robot in stage.robots.values():
         times, values = robot.goals()
