@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,21 +13,29 @@ from experiments.experiment import Experiment, Found, tell
 from experiments.robot_files import robots_of
 from robik.retargeting.solve_pose import MET
 
-OURS = ("ur10", "arm7", "boxer", "chain")
+OURS = ("ur10", "arm7", "boxer", "chain", "four_bar", "dancer", "walker")
 FILES = (
     "example-robot-data/robots/panda_description/urdf/panda.urdf",
     "example-robot-data/robots/so_arm_description/urdf/so100.urdf", "trossen_wx250s/wx250s.xml",
     "low_cost_robot_arm/low_cost_robot_arm.xml", "robotis_omx/omx.xml", "dynamixel_2r/dynamixel_2r.xml",
-    "5bar_linkage/robot.urdf", "stewart_sdf/model.sdf",
+    "5bar_linkage/robot.urdf", "turn3/fivebar.xml", "stewart_sdf/model.sdf", "robot_delta/robot.urdf",
+    "robotiq_2f85/2f85.xml", "talos_like/robot.urdf", "digit_like_2legs/robot.urdf",
 )  # fmt: skip
-PATIENCE = 50  # random values within limits at which loops may stay open
+SHARES = (1.0, 0.5, 0.25, 0.125)  # of the way from rest to random values: how far loops close
+PATIENCE = 5  # times as many ways
 
 
 def poses_of(robot: robik.Mechanism, frame: str, count: int) -> list[robik.Pose]:
-    """Return poses that a frame has at random motor values within limits, by forward kinematics."""
+    """Return poses that a frame has on the way to random motor values within limits, as far as loops close."""
     rng, (low, high) = np.random.default_rng(0), np.clip(robot.actuator_limits.T, -np.pi, np.pi)
-    every = (robik.forward(robot, rng.uniform(low, high)) for _ in range(PATIENCE * count))
-    return [pose for pose, _ in zip((at.pose(frame) for at in every if at.assembled), range(count), strict=False)]
+    rest, poses = robot.actuator_rest, list[robik.Pose]()
+    for _ in range(PATIENCE * count):
+        way = rng.uniform(low, high) - rest
+        there = (robik.forward(robot, rest + share * way) for share in SHARES)
+        poses += [at.pose(frame) for at in islice((at for at in there if at.assembled), 1)]
+        if len(poses) == count:
+            break
+    return poses
 
 
 def row_of(name: str, robot: robik.Mechanism, frame: str, count: int) -> dict[str, Any]:
@@ -47,7 +56,7 @@ def row_of(name: str, robot: robik.Mechanism, frame: str, count: int) -> dict[st
 def run(poses: int = 20, folder: str = "") -> Found:
     """Ask each robot for random poses of its handle."""
     rows = []
-    for name, robot, frame in robots_of(OURS, folder, FILES):
+    for name, robot, frame in robots_of(OURS, folder, FILES, "fixed"):
         tell(f"poses: {name}")
         rows.append(row_of(name, robot, frame, poses))
     return {"poses": rows}

@@ -11,12 +11,14 @@ from robik.robots import load
 from robik.skeleton.handles import handle_frames
 
 
-def robots_of(ours: tuple[str, ...], folder: str, files: tuple[str, ...]) -> Iterator[tuple[str, Mechanism, str]]:
-    """Yield name, robot and first handle of ours, and of those `files` of a folder that are there."""
+def robots_of(
+    ours: tuple[str, ...], folder: str, files: tuple[str, ...], base: str = "auto"
+) -> Iterator[tuple[str, Mechanism, str]]:
+    """Yield name, robot and first handle of ours, and of those `files` of a folder that are there, on a base."""
     for name in ours:
-        robot = load(name)
+        robot = load(name, base)
         yield name, robot, handle_frames(robot)[-1]
     for path in (Path(folder) / file for file in files):
         if folder and path.exists():
-            robot = import_robot(path).mechanism
+            robot = import_robot(path, base=base).mechanism
             yield str(path.relative_to(folder)), robot, handle_frames(robot)[0]

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from . import __version__
 from .commands import batch, bench, motions, physics, recordings, rehearsal, retiming, robots, servos, shows, transfer
+from .commands.completion import script
 from .errors import RobikError
 
 BAD_INPUT = 2
@@ -51,6 +52,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 141
 
 
+class _Completion(argparse.Action):
+    """The option that prints a script for bash."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        print(script(parser), end="")
+        parser.exit()
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that says what is wrong with the call in one line, like every other error."""
 
@@ -62,6 +71,8 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="robik", description="Retargets animation onto robots, kinematic loops included.")
     parser.add_argument("--version", action="version", version=f"robik {__version__}")
+    what = "print a script that completes its words in bash: source <(robik --completion)"
+    parser.add_argument("--completion", action=_Completion, nargs=0, help=what)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in COMMANDS:
         add(commands)

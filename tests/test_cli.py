@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from experiments.baking.clips import walker_clip
 from robik import robots
 from robik.bench.clips import boxer_clip
 from robik.clips.clip import TargetClip, Track, save_clip
+from robik.commands import progress
 from robik.formats import load_robot
 from robik.motions import Motion, load_motion, save_motion
 from tests.shell import robik, robik_apart
@@ -307,3 +310,45 @@ def test_bad_input_is_one_line_and_leaves_nothing(folder: Path, case: str) -> No
 @pytest.mark.parametrize("words", [("inspect", "boxer"), ("solve", "boxer", "none.npz", "-o", "m.csv"), ()])
 def test_a_process_of_its_own_says_the_same(folder: Path, words: tuple[str, ...]) -> None:
     assert robik_apart(folder, *words) == robik(folder, *words)
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("robik ins", ["inspect"]),
+        ("robik retarget wal", ["walker"]),
+        ("robik retarget walker walk.bvh --bal", ["--balance"]),
+        ("robik physics walker walk.csv --tri", ["--trials"]),
+    ],
+)
+def test_words_are_completed_in_bash(line: str, offered: list[str]) -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("no bash here")
+    words = line.split()
+    script = robik(Path.cwd(), "--completion").stdout
+    asked = f"COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _robik; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    done = subprocess.run([bash, "-c", script + asked], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == offered
+
+
+def test_a_robot_that_is_not_there_is_told_by_the_name_that_it_may_be(folder: Path) -> None:
+    (folder / "empty.urdf").touch()
+    (folder / "meshes").mkdir()
+    for name, words in (
+        ("waker", "is it walker? There are"), ("meshes", "it is a folder"), ("empty.urdf", "it is empty"),
+    ):  # fmt: skip
+        done = robik(folder, "inspect", name)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert words in done.stderr and done.stderr.count(name) == 1
+
+
+def test_without_a_terminal_a_line_comes_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = iter([0.0, 9.0, 11.0, 11.0, 12.0, 25.0, 25.0])
+    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
+    with progress.ProgressLine() as line:
+        for share in (1, 2, 3, 4):
+            line.tell(f"{share} %")
+    assert capsys.readouterr() == ("", "2 %\n4 %\n")

@@ -213,8 +213,8 @@ def robot_file(options: argparse.Namespace) -> Path:
 
 @contextmanager
 def naming(file: str | None) -> Iterator[None]:
-    """Put the file's name before a ClipError that is about its content."""
+    """Put the file's name before a ClipError that is about its content, unless it is there."""
     try:
         yield
     except ClipError as error:
-        raise ClipError(f"{file}: {error}") from None
+        raise ClipError(str(error) if str(error).startswith(str(file)) else f"{file}: {error}") from None
