@@ -44,17 +44,19 @@ if TYPE_CHECKING:
     from .retargeting.solve_pose import SolvedPose, solve_pose
     from .robots import load
     from .surroundings.obstacle import Obstacle, read_obstacle
+    from .tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets
 
 __version__ = "0.2.0"
 
 __all__ = [
-    "WORLD", "Assembly", "AssemblyError", "BaseTrack", "Body", "ClipError", "Coupling", "Distance", "FormatError",
-    "Frame", "Inspection", "Joint", "LookAt", "Mechanism", "MechanismError", "MissingExtraError", "Motion",
-    "Obstacle", "OwnRange", "Pose", "Posture", "RelativeFrame", "Report", "Retargeted", "Retargeting", "RobikError",
-    "ServoError", "Settings", "SolvedPose", "TargetClip", "Track", "Visual", "Weights", "center_of_mass",
-    "follow_poses", "forward", "import_robot", "inspect", "jacobian", "load", "load_clip", "load_motion",
-    "load_recording", "load_settings", "mirrored", "posed", "read_obstacle", "retarget", "retarget_recording",
-    "save_clip", "save_motion", "save_recording", "save_report", "save_robot", "save_states", "solve_pose",
+    "WORLD", "Assembly", "AssemblyError", "BaseTrack", "Body", "ClipError", "Coupling", "DifferentialTracker",
+    "Distance", "FormatError", "ForwardDynamicsTracker", "Frame", "Inspection", "Joint", "LookAt", "Mechanism",
+    "MechanismError", "MissingExtraError", "Motion", "Obstacle", "OwnRange", "Pose", "Posture", "RelativeFrame",
+    "Report", "Retargeted", "Retargeting", "RobikError", "ServoError", "Settings", "SolvedPose", "StateBasedTracker",
+    "Target", "TargetClip", "Targets", "Track", "Visual", "Weights", "center_of_mass", "follow_poses", "forward",
+    "import_robot", "inspect", "jacobian", "load", "load_clip", "load_motion", "load_recording", "load_settings",
+    "mirrored", "posed", "read_obstacle", "retarget", "retarget_recording", "save_clip", "save_motion",
+    "save_recording", "save_report", "save_robot", "save_states", "solve_pose",
 ]  # fmt: skip
 
 _MODULES = {
@@ -81,6 +83,7 @@ _MODULES = {
     ".retargeting.solve_pose": ("SolvedPose", "solve_pose"),
     ".robots": ("load",),
     ".surroundings.obstacle": ("Obstacle", "read_obstacle"),
+    ".tracking": ("DifferentialTracker", "ForwardDynamicsTracker", "StateBasedTracker", "Target", "Targets"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

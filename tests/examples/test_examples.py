@@ -110,6 +110,16 @@ def track_live(said: str, out: Path) -> None:
     assert numbers(said, r"off by at most ([\d.]+) mm")[0] < 0.5
 
 
+def ten_tasks(said: str, out: Path) -> None:
+    assert [line.split()[0] for line in said.splitlines()] == [str(k) for k in range(1, 11)]
+    assert numbers(said, r"(?m)^2 found: True, ([\d.]+) µm off")[0] < 1.0
+    assert numbers(said, r"(?m)^3 motors moved by ([\d.e+-]+) rad")[0] < 1e-3
+    assert re.search(r"(?m)^5 found: False, flange is \d+\.\d mm off$", said)
+    assert numbers(said, r"at most ([\d.]+) µm")[0] < 10.0
+    assert numbers(said, r"(?m)^9 live, ([\d.]+) mm off")[0] < 0.5
+    assert numbers(said, r"(?m)^10 loops open by ([\d.e+-]+) m")[0] < 1e-10
+
+
 def inspect_robot(said: str, out: Path) -> None:
     assert "walker: 31 bodies, 6 loops" in said
     assert "four_bar: 4 bodies, 1 loops, mobility 1" in said
@@ -132,7 +142,7 @@ def two_robots_show(said: str, out: Path) -> None:
 CHECKS: dict[str, Callable[[str, Path], None]] = {
     check.__name__: check
     for check in (
-        solve_an_arm, solve_loops, target_centre_of_mass, keep_speeds, clip_file, forward_kinematics, export_formats,
+        solve_an_arm, solve_loops, ten_tasks, target_centre_of_mass, keep_speeds, clip_file, forward_kinematics, export_formats,
         partial_targets,
         play_simulated_servos, two_robots_show, track_live, inspect_robot, robot_in_code,
     )
@@ -141,7 +151,7 @@ CHECKS: dict[str, Callable[[str, Path], None]] = {
 
 def test_every_script_has_a_check() -> None:
     assert {script.stem for script in SCRIPTS} == set(CHECKS)
-    assert len(CHECKS) == 13
+    assert len(CHECKS) == 14
 
 
 @pytest.mark.parametrize(
