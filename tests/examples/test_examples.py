@@ -142,8 +142,8 @@ def two_robots_show(said: str, out: Path) -> None:
 CHECKS: dict[str, Callable[[str, Path], None]] = {
     check.__name__: check
     for check in (
-        solve_an_arm, solve_loops, ten_tasks, target_centre_of_mass, keep_speeds, clip_file, forward_kinematics, export_formats,
-        partial_targets,
+        solve_an_arm, solve_loops, ten_tasks, target_centre_of_mass, keep_speeds, clip_file, forward_kinematics,
+        export_formats, partial_targets,
         play_simulated_servos, two_robots_show, track_live, inspect_robot, robot_in_code,
     )
 }  # fmt: skip
