@@ -13,13 +13,13 @@ from experiments.experiment import Experiment, Found, tell
 from experiments.robot_files import robots_of
 from robik.retargeting.solve_pose import MET
 
-OURS = ("ur10", "arm7", "boxer", "chain", "four_bar", "dancer", "walker")
+OURS = ("ur10", "arm7", "boxer", "chain", "four_bar", "walker")
 FILES = (
     "example-robot-data/robots/panda_description/urdf/panda.urdf",
     "example-robot-data/robots/so_arm_description/urdf/so100.urdf", "trossen_wx250s/wx250s.xml",
     "low_cost_robot_arm/low_cost_robot_arm.xml", "robotis_omx/omx.xml", "dynamixel_2r/dynamixel_2r.xml",
     "5bar_linkage/robot.urdf", "turn3/fivebar.xml", "stewart_sdf/model.sdf", "robot_delta/robot.urdf",
-    "robotiq_2f85/2f85.xml", "talos_like/robot.urdf", "digit_like_2legs/robot.urdf",
+    "robotiq_2f85/2f85.xml", "unitree_g1/g1_29dof.xml", "talos_like/robot.urdf", "digit_like_2legs/robot.urdf",
 )  # fmt: skip
 SHARES = (1.0, 0.5, 0.25, 0.125)  # of the way from rest to random values: how far loops close
 PATIENCE = 5  # times as many ways

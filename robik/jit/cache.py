@@ -44,7 +44,7 @@ def folder() -> Path:
     if not (why := make(shared)) and _can_write(shared):
         return shared
     LOG.warning(
-        "robik: compiled code cannot be kept, so each process compiles anew: %s cannot be written%s; name a folder"
+        "robik: compiled code cannot be kept, so each process compiles again: %s cannot be written%s; name a folder"
         " in %s",
         *(chosen, f", {why}" if why else "", VARIABLE),
     )

@@ -15,19 +15,10 @@ FASTER = 20.0  # times a motor's speed, where it turns on and on
 
 
 def check_radians(mechanism: Mechanism, times: np.ndarray, values: np.ndarray, source: str | Path) -> None:
-    """Check that a motion of actuators is not in degrees.
+    """Raise ClipError if a motion of actuators, times (T,) [s] and values (T, A), is in degrees.
 
     It is if a motor turns far beyond its limits, or far faster than it can, and all would keep them with numbers that
     mean degrees.
-
-    Args:
-        mechanism: The robot.
-        times: (T,) [s].
-        values: (T, A) of the actuators [rad or m].
-        source: The motion's file, for the error.
-
-    Raises:
-        ClipError: It is in degrees; names the motor that is farthest off, its value and its limits.
     """
     turning = np.array([unit == "rad" for unit in mechanism.actuator_units], dtype=bool)
     if not turning.any():
