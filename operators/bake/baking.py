@@ -176,7 +176,7 @@ class ROBIK_OT_export_motion(Reporting, ExportHelper):
         with sound_of(scene, frames) if chosen.sounds else nullcontext() as sound:
             export_motion(
                 motion.with_sound(sound), path, chosen.name, chain=chain, robot=mechanism,
-                order=self.order, header=self.header,
+                order=self.order, header=self.header, rate=self.rate or None,
             )  # fmt: skip
         return {"FINISHED"}
 

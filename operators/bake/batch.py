@@ -23,7 +23,6 @@ from ...robik.batch.table import save_tables
 from ...robik.errors import RobikError
 from ...robik.motions import Companions, save_motion
 from ...robik.motions.registry import format_to_write
-from ...robik.motions.resampling import resampled
 from ...robik.steps import finish
 from ...scene.bake.all_actions import Baked, Take, all_steps, performer, takes_of
 from ...scene.migration import bring_up_to_date
@@ -141,10 +140,9 @@ def _row(plan: Plan, item: Item, baked: Baked, root: Object) -> dict[str, Any]:
     if not plan.output:
         return row
     if baked.motion is not None:
-        motion = baked.motion if plan.rate is None else resampled(baked.motion, plan.rate)
-        beside = Companions(robot=read_robot(root), order=plan.order, header=plan.header)
+        beside = Companions(robot=read_robot(root), order=plan.order, header=plan.header, fps=plan.rate)
         try:
-            save_motion(motion, output_file(plan, item.name), plan.format, beside)
+            save_motion(baked.motion, output_file(plan, item.name), plan.format, beside)
         except RobikError as error:
             row["error"] = " ".join(str(error).split())
     keep(plan, item, row)

@@ -150,7 +150,6 @@ def _solved(plan: Plan, item: Item) -> dict[str, Any]:
     from ..bake.settings import BakeSettings
     from ..mechanism.base import with_base
     from ..motions import Companions, save_motion
-    from ..motions.resampling import resampled
     from ..recordings.retargeting import retarget_recording
     from ..robots import file_of, load
     from ..warm_up import help_compiling
@@ -174,10 +173,10 @@ def _solved(plan: Plan, item: Item) -> dict[str, Any]:
             robot_file=file,
             own_range=_own_range(plan, item, mechanism),
         )
-    motion = found.motion if plan.rate is None else resampled(found.motion, plan.rate)
     output = output_file(plan, item.name)
     output.parent.mkdir(parents=True, exist_ok=True)
-    save_motion(motion, output, plan.format, Companions(robot=found.mechanism, order=plan.order, header=plan.header))
+    beside = Companions(robot=found.mechanism, order=plan.order, header=plan.header, fps=plan.rate)
+    save_motion(found.motion, output, plan.format, beside)
     return figures_of(found.motion) | ({"note": "; ".join(notes)} if notes else {})
 
 

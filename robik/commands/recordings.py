@@ -85,15 +85,10 @@ def _retarget(options: argparse.Namespace) -> None:
 def _check_format(chosen: MotionFormat, options: argparse.Namespace, mechanism: Mechanism) -> None:
     """Check that the format can hold the motion that is to be made."""
     from ..motions.format import Companions
-    from ..motions.rates import even_rate
     from ..motions.trial import check_fits
-    from ..recordings import load_recording
 
-    rate = options.rate
-    if rate is None and chosen.rate is not None:
-        rate = even_rate(load_recording(options.recording, options.body_model).times)
     beside = Companions(robot=mechanism, order=options.order, header=options.header)
-    check_fits(chosen, options.output, beside, rate)
+    check_fits(chosen, options.output, beside, options.rate)
 
 
 def _check_times(options: argparse.Namespace) -> None:
@@ -111,14 +106,11 @@ def _write(found: Retargeted, options: argparse.Namespace, name: str) -> None:
     """Write the motion in the format of this name, and the mapping where that is asked for."""
     from ..motions.format import Companions
     from ..motions.registry import save_motion
-    from ..motions.resampling import resampled
     from ..skeleton.mapping_file import save_rows
 
     motion = slowed_down(found.mechanism, found.motion) if options.slow_down else found.motion
-    motion = motion if options.rate is None else resampled(motion, options.rate)
-    save_motion(
-        motion, options.output, name, Companions(robot=found.mechanism, order=options.order, header=options.header)
-    )
+    beside = Companions(robot=found.mechanism, order=options.order, header=options.header, fps=options.rate)
+    save_motion(motion, options.output, name, beside)
     if options.save_mapping:
         save_rows(found.rows, options.save_mapping)
 

@@ -69,7 +69,8 @@ class Companions:
         follow: a solver for files that hold poses of frames instead of motors' values, or None.
         order: of bodies and joints in formats that do not name them: depth or breadth (`layout.py`).
         header: whether a row of names is written above rows of numbers, in formats that have none.
-        fps: samples per second of files that do not say how many [Hz]; None for what is usual there.
+        fps: samples per second of what is written, and of what is read where it does not say [Hz]; None for the
+            format's own, else the motion's.
     """
 
     servos: ServoCounts | None = None
@@ -102,7 +103,7 @@ class MotionFormat:
         files: names of a folder's files; none where a motion is one file.
         needs: fields of `Companions` without which it cannot be written.
         needs_to_read: likewise to be read; what writing needs if left out, but for the servos.
-        rate: samples per second that it must have [Hz]; None where any will do.
+        rate: samples per second of files that do not say how many [Hz]; None where they say.
         by_extension: whether a file is written in it by its extension alone, without the format's name.
         sounds: extensions of sound files that belong to a motion when they lie beside it under its name, the first that
             is there; none where a motion has no sound.

@@ -1,13 +1,16 @@
 """CSV motion files of Unitree's LAFAN1 retargeting data set: a row per sample, no times, no header unless asked for.
 
 Base position, base quaternion xyzw, then the joints in the order of MuJoCo, or of a header's names. The data set has 30
-samples per second.
+samples per second. Where a file has others, a comment above the numbers, which loaders skip, says so:
+
+    # 120 samples per second
 """
 
 from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +21,12 @@ from .layout import layout_of, motion_from, numbers_of
 from .motion import Motion
 from .rates import even_rate
 
-FPS = 30.0  # of the data set, where nobody says otherwise
+RATE = 30.0  # samples per second of the data set
 BASE = ("x", "y", "z", "qx", "qy", "qz", "qw")  # in a header
 HEAD = ",".join(BASE)
-ROW = re.compile(rb"\s*[-+.\d][-+.\deE]*(\s*,\s*[-+.\d][-+.\deE]*){7,}[ \t]*,?\s*(\r\n|\r|\n|$)")
+COMMENT = re.compile(r"#\s*(\d+(?:\.\d+)?(?:e[-+]\d+)?) samples per second\s*")
+END = rb"(\r\n|\r|\n|$)"
+ROW = re.compile(rb"(\s*#[^\r\n]*" + END + rb")*\s*[-+.\d][-+.\deE]*(\s*,\s*[-+.\d][-+.\deE]*){7,}[ \t]*,?\s*" + END)
 
 
 def matches(content: bytes) -> bool:
@@ -35,25 +40,33 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
     numbers = numbers_of(motion, companions.robot, companions.order)
     if not numbers.layout.root:
         raise ClipError("this format is for robots that float, whose base comes first; choose csv")
-    even_rate(numbers.times)
+    rate = even_rate(numbers.times)
     position, quaternion = numbers.base
     table = np.hstack([position, quaternion[:, [1, 2, 3, 0]], numbers.coordinates])
     rows = [",".join(map(repr, row)) for row in table.tolist()]
     head = [",".join((*BASE, *numbers.layout.coordinates))] if companions.header else []
+    if rate != RATE:
+        head.append(f"# {rate:.17g} samples per second")
     return ("\n".join((*head, *rows)) + "\n").encode()
 
 
 def read(content: bytes, companions: Companions) -> Motion:
-    """Return the motion in rows of numbers, 30 per second unless the companions say otherwise."""
+    """Return the motion in rows of numbers, 30 per second unless the companions or a comment say otherwise."""
     robot = companions.robot
     assert robot is not None  # as `needs` says
     names = layout_of(robot, companions.order).coordinates
     joints = len(names)
     lines = content.decode("utf-8-sig", errors="replace").splitlines()
-    columns = _columns(lines[0], names, robot.name) if lines and lines[0].startswith(HEAD) else None
-    rows = []
+    columns, rate, rows = None, RATE, []
     for k, line in enumerate(lines):
-        if not line.strip() or (k == 0 and columns is not None):
+        if told := COMMENT.fullmatch(line):
+            rate = float(told[1])
+            if not 0.0 < rate < inf:
+                raise ClipError(f"line {k + 1}: {told[1]} samples per second; there must be some")
+        if not line.strip() or line.startswith("#"):
+            continue
+        if columns is None and not rows and line.startswith(HEAD):
+            columns = _columns(line, names, robot.name)
             continue
         cells = line.rstrip().removesuffix(",").split(",")
         if len(cells) != 7 + joints:
@@ -72,7 +85,7 @@ def read(content: bytes, companions: Companions) -> Motion:
     if not (finite := np.isfinite(table).all(axis=1)).all():
         raise ClipError(f"row {int(np.argmin(finite)) + 1}: its numbers must be finite")
     base = table[:, :3], table[:, [6, 3, 4, 5]]
-    times = np.arange(len(table)) / (companions.fps or FPS)
+    times = np.arange(len(table)) / (companions.fps or rate)
     return motion_from(robot, companions.order, times, base, table[:, 7:])
 
 
@@ -89,6 +102,6 @@ def _columns(head: str, names: tuple[str, ...], robot: str) -> list[int]:
 
 
 FORMAT = MotionFormat(
-    name="lafan1-csv", label="Unitree, LAFAN1 (CSV)", extensions=(".csv",), needs=("robot",), by_extension=False,
-    matches=matches, read=read, write=write,
+    name="lafan1-csv", label="Unitree, LAFAN1 (CSV)", extensions=(".csv",), needs=("robot",), rate=RATE,
+    by_extension=False, matches=matches, read=read, write=write,
 )  # fmt: skip

@@ -52,6 +52,11 @@ def point_velocities(velocity: np.ndarray, omega: np.ndarray, quaternion: np.nda
     return velocity + np.cross(omega, np.einsum("tbij,bj->tbi", R, points))
 
 
+def has_rate(times: np.ndarray, rate: float) -> bool:
+    """Return whether times (T,) are `rate` a second [Hz], within rounding."""
+    return bool(np.abs((times - times[0]) * rate - np.arange(len(times))).max() <= UNEVEN)
+
+
 def even_rate(times: np.ndarray) -> float:
     """Return the samples per second of evenly spaced times (T,) [Hz], whole where they are within rounding.
 

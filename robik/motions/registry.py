@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -22,8 +23,10 @@ from . import (
 )  # fmt: skip
 from .format import NEEDS, Companions, MotionFormat
 from .motion import Motion
+from .resampling import at_rate
 from .sound import beside, kept
 
+LOG = logging.getLogger(__name__)
 FORMATS: dict[str, MotionFormat] = {
     row.name: row
     for row in (
@@ -76,7 +79,8 @@ def save_motion(motion: Motion, path: str | Path, format: str | None = None, com
         motion: to be written.
         path: of the file or the folder. A sound of the motion goes beside it where the format has that.
         format: a name of `FORMATS`; by the path's extension if left out.
-        companions: what some formats need beside the motion.
+        companions: what some formats need beside the motion, and the rate: the motion's own if left out, but in a
+            format that does not say it the one that its readers take.
 
     Raises:
         FormatError: an unknown format, several that fit, one that needs a companion, or a file that cannot be written.
@@ -88,9 +92,11 @@ def save_motion(motion: Motion, path: str | Path, format: str | None = None, com
             raise FormatError(f"{path}: the format {row.name} needs {NEEDS[need]}")
     assert row.write is not None  # as WRITABLE says
     try:
-        content = row.write(motion, Path(path), companions)
+        content = row.write(at_rate(motion, companions.fps or row.rate), Path(path), companions)
     except ClipError as error:
         raise ClipError(f"{path}: {error}") from None
+    if row.rate and companions.fps and companions.fps != row.rate:
+        LOG.warning("%s: others read %g samples per second unless they are told %g", path, row.rate, companions.fps)
     if isinstance(content, dict):
         return write_folder(path, content)
 

@@ -11,6 +11,7 @@ from ..mechanism.orientations import quaternions, rotation
 from ..straight import straight
 from .curves import Curves
 from .motion import BaseTrack, Motion
+from .rates import has_rate
 
 MOST = 10_000_000  # samples
 
@@ -23,6 +24,11 @@ def resampled(motion: Motion, rate: float) -> Motion:
     gives too many samples.
     """
     return Curves(motion).at(_times(motion, rate))
+
+
+def at_rate(motion: Motion, rate: float | None) -> Motion:
+    """Return a motion with `rate` samples a second: itself where it has them or none is asked for, else resampled."""
+    return motion if rate is None or has_rate(motion.times, rate) else resampled(motion, rate)
 
 
 def played_straight(motion: Motion, rate: float) -> Motion:

@@ -19,6 +19,7 @@ from robik.errors import ClipError, FormatError
 from robik.formats import import_robot
 from robik.mechanism import Mechanism
 from robik.motions import BaseTrack, Companions, Motion, load_motion, save_motion
+from robik.motions.curves import Curves
 from robik.motions.layout import layout_of
 from robik.motions.posing import posed
 from robik.motions.resampling import resampled
@@ -94,7 +95,7 @@ def test_mujoco_poses_the_bodies_as_robik_does(tmp_path: Path, g1: Mechanism, g1
     motion, _, _ = swinging(g1, 20)
     states, _ = posed(g1, motion)
     file = file_of(tmp_path, format)
-    save_motion(motion, file, format, Companions(robot=g1))
+    save_motion(motion, file, format, Companions(robot=g1, fps=RATE))
     qpos = qpos_by_keys(file, format)
     there, _ = in_mujoco(g1_file, qpos)
     model = mujoco.MjModel.from_xml_path(str(g1_file))
@@ -211,7 +212,7 @@ def test_order_goes_there_and_back(tmp_path: Path, g1: Mechanism) -> None:
 
 
 def test_a_header_is_written_when_asked_for_and_read_by_its_names(tmp_path: Path, g1: Mechanism) -> None:
-    motion, _, _ = swinging(g1, 10)
+    motion = resampled(swinging(g1, 10)[0], 30.0)
     plain, named, file = (tmp_path / name for name in ("plain.csv", "named.csv", "shuffled.csv"))
     save_motion(motion, plain, "lafan1-csv", Companions(robot=g1))
     save_motion(motion, named, "lafan1-csv", Companions(robot=g1, header=True))
@@ -221,11 +222,48 @@ def test_a_header_is_written_when_asked_for_and_read_by_its_names(tmp_path: Path
     shuffled = np.array([line.split(",") for line in (head, *rows)])[:, [*range(7), *range(35, 6, -1)]]
     file.write_text("\r\n".join(map(",".join, shuffled)), "utf-8-sig")
     for written in (named, file):
-        back = load_motion(written, companions=Companions(robot=g1, fps=RATE))
+        back = load_motion(written, companions=Companions(robot=g1))
         np.testing.assert_allclose(back.values, motion.values, atol=1e-15)
     named.write_text(named.read_text().replace("left_knee_joint", "knee"))
     with pytest.raises(ClipError, match=r"the header must name the base .* each once; see 'knee'"):
         load_motion(named, companions=Companions(robot=g1))
+
+
+def test_rows_without_times_are_as_many_as_readers_take(
+    tmp_path: Path, g1: Mechanism, caplog: pytest.LogCaptureFixture
+) -> None:
+    motion, _, _ = swinging(g1)
+    file, robot = tmp_path / "m.csv", Companions(robot=g1)
+    save_motion(motion, file, "lafan1-csv", robot)
+    assert "#" not in file.read_text()
+    assert len(np.loadtxt(file, delimiter=",")) == int(30 * motion.times[-1]) + 1
+    at = Curves(motion).at(np.arange(48) / 30.0)
+    back = load_motion(file, companions=robot)
+    np.testing.assert_allclose(back.times, at.times, atol=1e-12)
+    np.testing.assert_allclose(back.values, at.values, atol=1e-12)
+    save_motion(back, tmp_path / "again.csv", "lafan1-csv", robot)
+    np.testing.assert_allclose(
+        *(np.loadtxt(path, delimiter=",") for path in (tmp_path / "again.csv", file)), atol=1e-12
+    )
+    assert not caplog.messages
+
+
+@pytest.mark.parametrize("header", [False, True])
+def test_rows_at_another_rate_say_so(
+    tmp_path: Path, g1: Mechanism, header: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    motion, _, _ = swinging(g1)
+    file = tmp_path / "m.csv"
+    save_motion(motion, file, "lafan1-csv", Companions(robot=g1, header=header, fps=120.0))
+    assert caplog.messages == [f"{file}: others read 30 samples per second unless they are told 120"]
+    assert len(np.loadtxt(file, delimiter=",", skiprows=int(header))) == int(120 * motion.times[-1]) + 1
+    back = load_motion(file, companions=Companions(robot=g1))
+    np.testing.assert_allclose(back.times, np.arange(190) / 120.0, atol=1e-12)
+    told = load_motion(file, companions=Companions(robot=g1, fps=60.0))
+    assert told.times[-1] == pytest.approx(2.0 * back.times[-1])
+    file.write_text(file.read_text().replace("# 120", "# 0"))
+    with pytest.raises(ClipError, match=r"line \d: 0 samples per second; there must be some"):
+        load_motion(file, companions=Companions(robot=g1))
 
 
 def test_ros2_comes_back(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from robik.errors import ClipError, FormatError
 from robik.formats import import_robot
 from robik.mechanism import Mechanism
 from robik.motions import BaseTrack, Companions, Motion, load_motion, save_motion
-from robik.motions.resampling import resampled
 from tests import shell
 from tests.contacts.test_legs import biped
 from tests.motions.test_exchange import swinging
@@ -94,9 +93,9 @@ def test_velocities_are_those_of_the_curves(tmp_path: Path, g1: Mechanism) -> No
 
 def test_a_motion_at_another_rate_names_the_option(tmp_path: Path) -> None:
     robot = biped(True)
-    motion = resampled(swinging(robot)[0], 30.0)
+    motion = swinging(robot)[0]
     with pytest.raises(ClipError, match=r"plays 50 samples a second, and the motion has 30; give a rate \(--rate 50\)"):
-        save_motion(motion, tmp_path / "walk", FORMAT, Companions(robot=robot))
+        save_motion(motion, tmp_path / "walk", FORMAT, Companions(robot=robot, fps=30.0))
     assert not list(tmp_path.iterdir())
 
 

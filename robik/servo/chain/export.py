@@ -14,7 +14,7 @@ from ...mechanism.model import Mechanism
 from ...motions.format import NEEDS, Companions, CountValues, Follow, ServoCounts
 from ...motions.motion import Motion, values_for
 from ...motions.registry import format_to_write, load_motion, save_motion
-from ...motions.resampling import resampled
+from ...motions.resampling import at_rate
 from .chain import ServoChain
 from .file import load_chain
 from .trajectory import Along
@@ -31,17 +31,21 @@ def export_motion(
     robot: Mechanism | None = None,
     order: str = "depth",
     header: bool = False,
+    rate: float | None = None,
 ) -> None:
     """Write a motion in a format of `FORMATS`, by the path's extension if left out.
 
-    Formats that hold counts need the chain, others the robot. `order` (depth or breadth) is that of bodies and
+    Formats that hold counts need the chain, others the robot. `rate` [Hz] is that of the samples; the motion's own if
+    left out, but in a format that does not say it that of its readers. `order` (depth or breadth) is that of bodies and
     joints in formats that do not name them; with `header` a row of names is above rows of numbers. Raise
     FormatError for an unknown format or one that lacks what it needs, ClipError for a motion that it cannot hold,
     and ServoError if the motion lacks a column of the chain.
     """
     chosen = format_to_write(path, format)
+    motion = at_rate(motion, rate)
     servos = servo_counts(motion, chain) if chain is not None and "servos" in chosen.needs else None
-    save_motion(motion, path, chosen.name, Companions(servos=servos, robot=robot, order=order, header=header))
+    beside = Companions(servos=servos, robot=robot, order=order, header=header, fps=rate)
+    save_motion(motion, path, chosen.name, beside)
 
 
 def export(
@@ -63,7 +67,7 @@ def export(
 
     Formats are known by the source's content and the path's extension if left out. `servos` is a `*.servos.json`,
     for formats that hold counts. With a robot, columns are in the order of its actuators. `rate` [Hz] is that of
-    what is written, the source's own if left out; `fps` [Hz] that of a source that does not say it. `order` (depth
+    what is written, as in `export_motion`; `fps` [Hz] that of a source that does not say it. `order` (depth
     or breadth) is that of bodies and joints in formats that do not name them; with `header` a row of names is above
     rows of numbers. `carry` returns goals that carry the motion's weight, and `follow` solves sources that hold
     poses of frames.
@@ -84,9 +88,7 @@ def export(
         if chain is None or robot is None:
             raise ServoError("goals that carry the weight need the robot and its servos: --robot and --servos")
         motion = carry(motion, chain)
-    if rate is not None:
-        motion = resampled(motion, rate)
-    export_motion(motion, path, chosen.name, chain=chain, robot=robot, order=order, header=header)
+    export_motion(motion, path, chosen.name, chain=chain, robot=robot, order=order, header=header, rate=rate)
 
 
 def count_values(chain: ServoChain) -> CountValues:
