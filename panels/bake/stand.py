@@ -35,6 +35,8 @@ class ROBIK_PT_stand(TabPanel):
         column = layout.column(align=True)
         column.prop(physics, "carry_weight")
         column.prop(physics, "tilt_feedback")
+        if not (context.scene.robik.servos or context.scene.robik.playing.chain):
+            column.prop(physics, "stiffness")
         _draw_attempts(layout, physics)
         _draw_details(layout, result)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ClipError
 from ..mechanism.base import BASES
-from .numbers import FRAME, LIMIT_OR_NONE, RATE
+from .numbers import FRAME, LIMIT_OR_NONE, RATE, number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -192,6 +192,16 @@ def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
 def add_header(parser: argparse.ArgumentParser) -> None:
     """Declare `--header`."""
     parser.add_argument("--header", action="store_true", help="a row of names above the numbers of lafan1-csv")
+
+
+def add_stiffness(parser: argparse.ArgumentParser) -> None:
+    """Declare `--stiffness`."""
+    parser.add_argument(
+        "--stiffness",
+        type=number("a share", 1e6),
+        metavar="K",
+        help="without --servos: least share of what standing needs in the legs (default: the file's gains, else 2)",
+    )
 
 
 def load(options: argparse.Namespace) -> Mechanism:

@@ -8,8 +8,8 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .arguments import add_robot, command, load, naming, robot_file
-from .numbers import GAIN, GOALS, TIMES, number
+from .arguments import add_robot, add_stiffness, command, load, naming, robot_file
+from .numbers import GAIN, GOALS, TIMES, whole
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
@@ -28,15 +28,13 @@ def add_physics(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--carry-weight", action="store_true", help="goals that bring loaded motors to the motion")
     parser.add_argument("--tilt-feedback", action="store_true", help="an IMU on the base rights the robot")
     parser.add_argument("--p-gain", type=GAIN, metavar="P", help="position P gain of the servos; that of the factory")
-    parser.add_argument(
-        "--stiffness",
-        type=number("a share", 1e6),
-        metavar="K",
-        help="without --servos: of the legs, in shares of what standing needs (default: the file's, at least 2)",
-    )
+    add_stiffness(parser)
     parser.add_argument("--speed", type=TIMES, default=1.0, help="2 is twice as fast (default 1)")
     parser.add_argument("--rate", type=GOALS, default=100.0, metavar="HZ", help="goals per second (default 100)")
-    parser.add_argument("--trials", type=int, default=20, metavar="N", help="disturbed trials (default 20; 0 for none)")
+    parser.add_argument(
+        "--trials", type=whole("a number of trials", 0, 10_000), default=20, metavar="N",
+        help="disturbed trials (default 20; 0 for none)",
+    )  # fmt: skip
     parser.add_argument(
         "--make-it-stand",
         metavar="STOOD",
@@ -51,34 +49,38 @@ def _physics(options: argparse.Namespace) -> int:
 
     from ..files import check_writable
     from ..motions import load_motion, save_motion
-    from ..physics import SINGLE, draws, planned, run
-    from ..physics.motors import check_options, motors_of, slowed, told_of_data
+    from ..physics import SINGLE, draws, planned
+    from ..physics.motors import check_gains, motors_of, slowed, told_of_data
+    from ..physics.process import judge_steps
     from ..skeleton.feet import on_its_feet
     from ..skeleton.shapes import shapes_of
+    from ..steps import finish
 
-    check_options(options)
+    check_gains(options)
     check_writable(options.make_it_stand, options.goals, options.output)
     mechanism, motion = load(options), slowed(load_motion(options.motion), options.speed)
     mechanism = on_its_feet(mechanism, shapes_of(mechanism, robot_file(options)))
     motors = motors_of(options.servos, mechanism, options.stiffness)
     if options.make_it_stand:
         return _make_it_stand(options, mechanism, motion, motors)
+    plan = partial(
+        planned,
+        mechanism,
+        motion,
+        carry=options.carry_weight,
+        rate=options.rate,
+        delay=motors.delay,
+        feedback=options.tilt_feedback,
+        source=options.motion,
+    )
     with naming(options.motion):
-        plan = planned(
-            mechanism,
-            motion,
-            motors.drives(options.p_gain),
-            carry=options.carry_weight,
-            rate=options.rate,
-            delay=motors.delay,
-            feedback=options.tilt_feedback,
-            source=options.motion,
-        )
+        own = plan(motors.drives(options.p_gain))
     if options.output:
-        _save_scene(plan, options)
+        _save_scene(own, options)
     if options.goals:
-        save_motion(replace(plan.reference, values=plan.goals), options.goals, "csv")
-    verdict = run(plan, (*SINGLE, *draws(options.trials)) if options.trials else ())
+        save_motion(replace(own.reference, values=own.goals), options.goals, "csv")
+    trials = (*SINGLE, *draws(options.trials)) if options.trials else ()
+    verdict = finish(judge_steps(plan, motors, options.p_gain, trials))
     lines = filter(None, [*verdict.lines(), told_of_data(motors)])
     print(json.dumps(verdict.as_data(), indent=2) if options.json else "\n".join(lines))
     return 0

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from threading import Event
 from typing import TYPE_CHECKING
 
-from .arguments import add_robot, command, load, naming, robot_file
+from .arguments import add_robot, add_stiffness, command, load, naming, robot_file
 from .numbers import GAIN, whole
 from .progress import ProgressLine
 
@@ -35,6 +35,7 @@ def add_rehearse(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--goals", metavar="GOALS.csv", help="also write what the motors were told")
     parser.add_argument("--servos", metavar="SERVOS.json", help="motors; the robot's own torque limits without it")
     parser.add_argument("--p-gain", type=GAIN, metavar="P", help="position P gain of the servos; that of the factory")
+    add_stiffness(parser)
     parser.add_argument(
         "--seed", type=whole("a seed", 0, 2**32 - 1), default=1, metavar="N", help="of what is tried (default 1)"
     )
@@ -42,18 +43,18 @@ def add_rehearse(commands: argparse._SubParsersAction) -> None:
 
 
 def _rehearse(options: argparse.Namespace) -> int:
-    from ..errors import RobikError
+    from dataclasses import replace
+
     from ..files import check_writable
     from ..motions import Companions, load_motion
     from ..motions.registry import format_to_write
     from ..motions.trial import check_fits
-    from ..physics.motors import motors_of
+    from ..physics.motors import check_gains, motors_of, told_of_data
     from ..physics.rehearsal import rehearse
     from ..skeleton.feet import on_its_feet
     from ..skeleton.shapes import shapes_of
 
-    if options.p_gain is not None and options.servos is None:
-        raise RobikError("--p-gain is of servos; give them by --servos")
+    check_gains(options)
     chosen = format_to_write(options.output, None)
     chosen.check_writable(options.output)
     check_writable(options.goals)
@@ -62,7 +63,7 @@ def _rehearse(options: argparse.Namespace) -> int:
     check_fits(chosen, options.output, companions)
     motion = load_motion(options.motion, companions=companions)
     mechanism = on_its_feet(mechanism, shapes_of(mechanism, robot_file(options)))
-    motors = motors_of(options.servos, mechanism)
+    motors = motors_of(options.servos, mechanism, options.stiffness)
     with naming(options.motion), _interruptible() as stopped, ProgressLine() as line:
         found = rehearse(
             mechanism,
@@ -74,7 +75,9 @@ def _rehearse(options: argparse.Namespace) -> int:
             stop=stopped.is_set,
             source=options.motion,
         )
-    print(json.dumps(found.as_data(), indent=2) if options.json else "\n".join(found.lines()))
+    found = replace(found, verdict=replace(found.verdict, raised=motors.raised))
+    lines = filter(None, [*found.lines(), told_of_data(motors)])
+    print(json.dumps(found.as_data(), indent=2) if options.json else "\n".join(lines))
     return _write(found, options, companions)
 
 

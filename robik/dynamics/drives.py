@@ -15,7 +15,7 @@ from .inverse import GRAVITY, Dynamics, InverseDynamics
 SATURATION = 0.1  # rad or m of error at which a motor of unknown stiffness gives all it has
 SURE = 4.0  # times m g h: stiffness of motors of which nothing is known at all
 LOADED = 1e-6  # N m per N m: a motor that bears less of a moment is none of the leg's
-STANDING = 2.0  # times m g h: how stiff a leg is at least whose motors' gains the robot's file leaves open
+STANDING = 2.0  # times m g h: how stiff a leg should be
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,7 @@ def default_drives(mechanism: Mechanism) -> dict[str, Drive]:
     unknown = SURE * max(standing_stiffness(mechanism), 1e-6)
     drives = {}
     for joint in mechanism.actuated:
-        known = isfinite(joint.effort_limit)
-        stiffness = joint.effort_limit / SATURATION if known else unknown
+        stiffness = next(filter(isfinite, (joint.gain, joint.effort_limit / SATURATION)), unknown)
         for name in joint.coordinate_names:
             drives[name] = Drive(stiffness, joint.effort_limit, inf)
     return drives
@@ -70,16 +69,28 @@ def standing_stiffness(mechanism: Mechanism) -> float:
     return float(mechanism.mass * GRAVITY * max(float(np.asarray(com)[2]) - lowest, 0.0))
 
 
-def standing_drives(room: InverseDynamics, share: float = STANDING) -> dict[str, Drive]:
-    """Return drives by actuator, so stiff that legs can stand, for a robot known by its file alone.
-
-    The gain of a motor's position loop is its user's to set; the torque that it can give is not. The softest leg
-    has at least `share` of m g h.
-    """
-    drives = default_drives(room.mechanism)
+def stiffer_drives(room: InverseDynamics, drives: Mapping[str, Drive], share: float) -> dict[str, Drive]:
+    """Return drives with gains that give the softest leg at least `share` of m g h, all by the same factor."""
     least = min(standing_share(room, drives).values(), default=inf)
     factor = max(share / least, 1.0)
     return {name: replace(drive, stiffness=factor * drive.stiffness) for name, drive in drives.items()}
+
+
+def file_drives(room: InverseDynamics, share: float = 0.0) -> dict[str, Drive]:
+    """Return drives by actuator for a robot known by its file alone, whose softest leg has `share` of m g h at least.
+
+    With 0, gains are the file's. Legs whose gains it leaves open, which are their user's to set, are as stiff as
+    standing needs, twice.
+    """
+    least = share or (0.0 if knows_gains(room) else STANDING)
+    return stiffer_drives(room, default_drives(room.mechanism), least)
+
+
+def knows_gains(room: InverseDynamics) -> bool:
+    """Return whether the file has the gain of any of the legs' motors, or the robot has no legs."""
+    motors = leg_motors(room)
+    known = {name for joint in room.mechanism.actuated if isfinite(joint.gain) for name in joint.coordinate_names}
+    return not motors or not known.isdisjoint(motors)
 
 
 def standing_share(room: InverseDynamics, drives: Mapping[str, Drive]) -> dict[str, float]:

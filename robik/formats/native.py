@@ -176,6 +176,7 @@ _FIELDS: dict[type, dict[str, Reader]] = {
         "limits": _list(_limits),
         "velocity_limit": _bound(inf),
         "effort_limit": _bound(inf),
+        "gain": _bound(inf),
         "rest": _list(_number),
         "motions": _list(_text),
         "cone": _bound(inf),

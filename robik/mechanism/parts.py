@@ -101,6 +101,7 @@ class Joint:
         actuated: driven by a motor.
         limits: lower and upper bound per motion [rad or m]; empty for none; must hold `rest`.
         velocity_limit, effort_limit: of the motor, per motion alike [rad/s or m/s; N m or N]; inf where unknown.
+        gain: of its position loop, likewise [N m/rad or N/m]; inf where the motor keeps none or nobody knows.
         rest: the coordinates' values in the rest pose, per motion [rad or m]; a ball's are a rotation vector.
         motions: the free motions, for the type "general" only (subset of `MOTIONS`).
         cone: of a ball: the largest angle between its axis on both sides [rad]; inf for none. Turns about it are free.
@@ -120,6 +121,7 @@ class Joint:
     limits: tuple[tuple[float, float], ...] = ()
     velocity_limit: float = inf
     effort_limit: float = inf
+    gain: float = inf
     rest: tuple[float, ...] = ()
     motions: tuple[str, ...] = ()
     cone: float = inf
@@ -187,7 +189,7 @@ class Joint:
                 f"{where}: it turns every way, so its turns are one rotation and have no limits of their own; give a"
                 " cone or a turn_limit, or three hinges in a row"
             )
-        for what in ("velocity_limit", "effort_limit"):
+        for what in ("velocity_limit", "effort_limit", "gain"):
             if not float(getattr(self, what)) > 0:
                 raise MechanismError(f"{where}: its {what} must be positive, not {getattr(self, what)}")
             object.__setattr__(self, what, float(getattr(self, what)))

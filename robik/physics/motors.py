@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import ceil, inf
 
 from ..dynamics.actuators import MotorData
-from ..dynamics.drives import STANDING, Drive, standing_drives, standing_share
+from ..dynamics.drives import STANDING, Drive, file_drives, knows_gains, standing_share
 from ..dynamics.inverse import InverseDynamics
 from ..errors import RobikError, ServoError
 from ..mechanism import Mechanism
@@ -18,7 +18,7 @@ from ..servo.chain.chain import ServoChain
 from ..servo.chain.file import load_chain
 from ..servo.chain.servo import Servo
 
-MOST_TRIALS = 10_000
+SURELY = 0.999  # of a share, from which it is reached
 COARSE = 100.0  # steps of P gains that go to thousands
 
 
@@ -60,28 +60,63 @@ def motor_data(servo: Servo) -> MotorData:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Raised:
+    """Gains above those of the robot's file.
+
+    Attributes:
+        before: stiffness of the softest leg with the file's gains, as a share of m g h.
+        after: likewise with these.
+    """
+
+    before: float
+    after: float
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        return (
+            f"gains of {self.after / self.before:.1f} times those of the file: legs have {self.after:.1f} instead of"
+            f" {self.before:.1f} of what standing needs (m g h)"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Motors:
     """Motors of a robot, whatever they are.
 
     Attributes:
         room: of the robot.
         chain: its servos; None where only the robot's file knows its motors.
-        stiffness: of the legs without servos, at least this share of m g h.
+        stiffness: of the legs without servos, at least this share of m g h; 0 for the gains of the robot's file.
     """
 
     room: InverseDynamics
     chain: ServoChain | None = None
-    stiffness: float = STANDING
+    stiffness: float = 0.0
 
     def drives(self, p_gain: float | None = None) -> dict[str, Drive]:
         """Return drives by actuator, at a position P gain; the chain's if left out, else the factory's."""
         if self.chain is None:
-            return standing_drives(self.room, self.stiffness)
+            return file_drives(self.room, self.stiffness)
         return chain_drives(self.chain, self.room.mechanism, p_gain)
 
     def leg(self, p_gain: float | None = None) -> float:
         """Return the stiffness of the softest leg at a position P gain, as a share of m g h; infinite without legs."""
         return min(standing_share(self.room, self.drives(p_gain)).values(), default=inf)
+
+    @property
+    def stiffer(self) -> Motors | None:
+        """Return motors with gains that standing needs, twice; None with servos, and where the legs are as stiff."""
+        if self.chain is not None or not knows_gains(self.room) or self.leg() >= SURELY * STANDING:
+            return None
+        return replace(self, stiffness=STANDING)
+
+    @property
+    def raised(self) -> Raised | None:
+        """Return by how much gains are above those of the robot's file; None where they are not."""
+        if self.chain is not None or not self.stiffness or not knows_gains(self.room):
+            return None
+        own, now = replace(self, stiffness=0.0).leg(), self.leg()
+        return Raised(before=own, after=now) if now > own else None
 
     @property
     def delay(self) -> float:
@@ -113,7 +148,7 @@ class Motors:
 
 def told_of_legs(motors: Motors, p_gain: float | None = None) -> str:
     """Return a clause on legs whose motors in series are too soft to hold the robot; empty where none is."""
-    if not motors.room.mechanism.mass > 0 or (share := motors.leg(p_gain)) >= 0.999 * STANDING:
+    if not motors.room.mechanism.mass > 0 or (share := motors.leg(p_gain)) >= SURELY * STANDING:
         return ""
     now = p_gain or motors.factory_gain
     raised = "stiffer motors are needed"
@@ -125,16 +160,18 @@ def told_of_legs(motors: Motors, p_gain: float | None = None) -> str:
 
 def told_of_data(motors: Motors) -> str:
     """Return a clause on servos whose data no vendor's page confirms; empty where there are none."""
+    if motors.chain is None and not knows_gains(motors.room):
+        return f"the file has no gains: legs are taken to have {motors.leg():.1f} of what standing needs (m g h)"
     return f"what the motor of {' and '.join(motors.unchecked)} can is not confirmed" if motors.unchecked else ""
 
 
 def motors_of(servos: str | None, mechanism: Mechanism, stiffness: float | None = None) -> Motors:
     """Return a robot's motors, from the file of its servos where there is one.
 
-    `stiffness` is that of legs without servos, as a share of m g h; the default if left out.
+    `stiffness` is that of legs without servos, at least this share of m g h; as the robot's file has it if left out.
     """
     chain = load_chain(servos) if servos else None
-    return Motors(room=InverseDynamics(mechanism), chain=chain, stiffness=STANDING if stiffness is None else stiffness)
+    return Motors(room=InverseDynamics(mechanism), chain=chain, stiffness=stiffness or 0.0)
 
 
 def slowed(motion: Motion, speed: float) -> Motion:
@@ -142,10 +179,8 @@ def slowed(motion: Motion, speed: float) -> Motion:
     return motion if speed == 1.0 else replace(motion, times=motion.times / speed)
 
 
-def check_options(options: argparse.Namespace) -> None:
-    """Check the command's numbers; a RobikError names the option that cannot be."""
-    if not 0 <= options.trials <= MOST_TRIALS:
-        raise RobikError(f"--trials must be a number from 0 to {MOST_TRIALS}, not {options.trials}")
+def check_gains(options: argparse.Namespace) -> None:
+    """Check that gains that a command is given are of the motors that it is given."""
     if options.p_gain is not None and options.servos is None:
         raise RobikError("--p-gain is of servos; give them by --servos")
     if options.stiffness is not None and options.servos is not None:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import InverseDynamics
+from ..dynamics.drives import STANDING
 from ..feet.legs import turns_freely
 from ..feet.support import sole_length, standing_points
 from .plan import Plan
 
-RAISED = 2.0  # shares of m g h: what a leg should have
 EDGE = 0.05  # of its length: a sole whose points differ more in height stands on its edge
 OFTEN = 0.05  # share of the samples in which something is worth a word
 INSIDE = 0.97  # share of the samples in which the zero-moment point is to be inside
@@ -56,13 +56,13 @@ def _loose(plan: Plan) -> list[str]:
 
 def soft_legs(plan: Plan) -> list[str]:
     """Return a sentence on the softest leg that is too soft to stand on; none where all are stiff enough."""
-    soft = {foot: share for foot, share in plan.shares.items() if share < 0.999 * RAISED}
+    soft = {foot: share for foot, share in plan.shares.items() if share < 0.999 * STANDING}
     if not soft:
         return []
     foot, share = min(soft.items(), key=lambda item: item[1])
     return [
         f"the leg of {foot} has {share:.1f} of the stiffness that standing needs: stiffer motors or a higher P gain,"
-        f" {RAISED / share:.1f} times"
+        f" {STANDING / share:.1f} times"
     ]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dynamics import Dynamics, InverseDynamics
 from ..dynamics.contact_points import FRICTION
-from ..dynamics.drives import Drive, carry_weight, leg_motors, standing_drives, standing_share
+from ..dynamics.drives import Drive, carry_weight, file_drives, leg_motors, standing_share
 from ..errors import MechanismError
 from ..feet.support import placed, signed_distance, standing_points, support_polygons
 from ..formats.export_tree import Branch
@@ -104,7 +104,7 @@ def planned(
 ) -> Plan:
     """Return the plan of a simulation of a motion, with masses and, where the robot floats, soles and base.
 
-    Drives are by actuator, from the robot's own limits if left out. Goals come at `rate` [Hz], each `delay` [s] late;
+    Drives are by actuator, as its file gives them if left out. Goals come at `rate` [Hz], each `delay` [s] late;
     with `carry` they carry the weight, with `feedback` tilt is fed back to ankles and hips.
 
     Raise MechanismError for a robot without mass, massless moving bodies, a floating robot without soles or loops that
@@ -114,7 +114,7 @@ def planned(
     _check_robot(mechanism, room)
     found = motion_forces(room, motion, source)
     states, stands = found.motion, found.standing
-    known = standing_drives(room) | dict(drives or {})
+    known = file_drives(room) | dict(drives or {})
     stage = _stage(known, floor_height(mechanism, states, stands))
     text, branches = staged_text(mechanism, stage)
     values = carry_weight(states.values, found.dynamics, known) if carry else states.values

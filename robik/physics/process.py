@@ -6,7 +6,8 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,15 @@ from typing import Any
 import numpy as np
 
 from .. import program
+from ..dynamics.drives import Drive
 from ..errors import RobikError
 from ..extras import missing
 from ..formats.mjcf.stage import floor_text
 from ..simulation import JOB, RECORD
 from ..simulation.trials import NOMINAL, Trial
-from ..steps import finish
+from ..steps import finish, relay
 from .falling import Record
+from .motors import Motors
 from .obstacles import weak_motors
 from .plan import Plan
 from .verdict import Verdict, judged
@@ -36,6 +39,25 @@ def run(plan: Plan, trials: Sequence[Trial] = ()) -> Verdict:
     Raise PhysicsError where the process ended early or the simulation diverged, MissingExtraError without MuJoCo.
     """
     return finish(simulate(plan, trials))
+
+
+def judge_steps(
+    plan: Callable[[Mapping[str, Drive]], Plan],
+    motors: Motors,
+    p_gain: float | None = None,
+    trials: Sequence[Trial] = (),
+) -> Generator[float, None, Verdict]:
+    """Simulate a plan with the motors that there are, and yield the share that is done.
+
+    Where the robot falls on legs too soft to stand, what stiffer ones would do is tried as well, undisturbed. The
+    generator returns the verdict; errors are those of `run`.
+    """
+    verdict = yield from simulate(plan(motors.drives(p_gain)), trials)
+    verdict, stiffer = replace(verdict, raised=motors.raised), motors.stiffer
+    if verdict.stands or verdict.is_fixed or stiffer is None or stiffer.raised is None:
+        return verdict
+    other = yield from relay(simulate(plan(stiffer.drives())), lambda _: 1.0)
+    return replace(verdict, stiffer=(stiffer.raised, other.falls_at_s))
 
 
 def simulate(

@@ -87,6 +87,7 @@ class Rehearsal:
             if replay is None
             else {"stands": replay.stands, **replay.disturbances, "stands_share": replay.stands_share},
             "torque_share": dict(verdict.torque_share),
+            "gains_raised": verdict.as_data()["gains_raised"],
             "cpu_s": self.seconds,
         }
 
@@ -94,11 +95,13 @@ class Rehearsal:
         """Return it in words."""
         verdict = self.verdict
         if not verdict.stands:
-            return [f"no goals were found that keep it up: {verdict.sentence()} ({verdict.falls_at_s:.2f} s)"]
+            lost = f"no goals were found that keep it up: {verdict.sentence()} ({verdict.falls_at_s:.2f} s)"
+            return [lost, *verdict.told_of_gains(), *verdict.warnings()]
         said = [
             f"stands to the end, rehearsed ({verdict.seconds:.1f} s)"
             if self.is_whole
             else f"stopped at {self.until:.2f} of {verdict.seconds:.1f} s; it stands until then",
+            *verdict.told_of_gains(),
             *self.likeness.lines(),
         ]
         return said if self.replay is None else [*said, _told_of_replay(self.replay)]

@@ -38,6 +38,7 @@ class Remedy:
     Attributes:
         carry: whether goals carry the weight.
         p_gain: of the servos; None for that of the factory.
+        stiffness: of legs without servos, at least this share of m g h; 0 for the motors' own.
         feedback: whether tilt is fed back to ankles and hips.
         pace: of a balance that is planned again: still or moving; None to leave balance as it is.
         margin: of that balance [m].
@@ -49,6 +50,7 @@ class Remedy:
 
     carry: bool = False
     p_gain: float | None = None
+    stiffness: float = 0.0
     feedback: bool = False
     pace: str | None = None
     margin: float = 0.0
@@ -65,7 +67,7 @@ class Remedy:
     @property
     def of_motion(self) -> Remedy:
         """Return the part of it that changes the motion, without what is set in the motors."""
-        return replace(self, carry=False, p_gain=None, feedback=False)
+        return replace(self, carry=False, p_gain=None, stiffness=0.0, feedback=False)
 
     def times(self, times: np.ndarray) -> np.ndarray:
         """Return the times of samples (T,) that are played slower in the windows [s]."""

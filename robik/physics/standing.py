@@ -16,12 +16,13 @@ import numpy as np
 
 from ..balance.giving import motors_give
 from ..clips.clip import TargetClip
+from ..dynamics.drives import STANDING, Drive
 from ..errors import ClipError
 from ..motions import Motion
 from ..simulation.trials import Trial, draws
 from ..steps import finish, relay
 from .motors import Motors
-from .obstacles import RAISED, obstacles, soft_legs
+from .obstacles import obstacles, soft_legs
 from .plan import RATE, Plan, planned
 from .process import simulate
 from .remedies import NORMAL, Remedy, Source
@@ -29,7 +30,7 @@ from .verdict import Verdict
 
 ENOUGH = 0.9  # of the disturbed trials
 SLOWER = (0.8, 0.65, 0.5)  # paces that are tried
-STIFFER = (RAISED, 3.0, 4.5, 6.0)  # shares of m g h that are tried with servos
+STIFFER = (STANDING, 3.0, 4.5, 6.0)  # shares of m g h that are tried with servos
 AROUND = (1.5, 1.0)  # [s] before and after the time of a fall that are played slower
 NARROWER = 0.7  # of their way that swings go then
 
@@ -95,6 +96,7 @@ class Attempt:
             "stands_share": None if self.verdict is None else self.verdict.stands_share,
             "carry_weight": remedy.carry,
             "p_gain": remedy.p_gain,
+            "stiffness": remedy.stiffness or None,
             "tilt_feedback": remedy.feedback,
             "pace": remedy.pace,
             "margin_m": remedy.margin,
@@ -205,6 +207,11 @@ class _Bench:
         best: Attempt = max(self.attempts, key=lambda attempt: attempt.score)
         return best
 
+    def drives(self, remedy: Remedy) -> dict[str, Drive]:
+        """Return the motors' drives with a remedy."""
+        motors = replace(self.motors, stiffness=remedy.stiffness) if remedy.stiffness else self.motors
+        return motors.drives(remedy.p_gain)
+
     def tries(self, name: str, remedy: Remedy) -> Iterator[tuple[float, str]]:
         """Try a remedy, unless it was tried before; yield how far it is."""
         if any(attempt.remedy == remedy for attempt in self.attempts):
@@ -215,7 +222,7 @@ class _Bench:
             plan = planned(
                 self.source.mechanism,
                 motion,
-                self.motors.drives(remedy.p_gain),
+                self.drives(remedy),
                 carry=remedy.carry,
                 rate=self.rate,
                 delay=self.motors.delay,
@@ -242,12 +249,14 @@ def _carried(bench: _Bench) -> Iterator[tuple[str, Remedy]]:
 
 
 def _stiffer(bench: _Bench) -> Iterator[tuple[str, Remedy]]:
-    """Raise the servos' P gain to twice what standing needs, where it is less."""
+    """Raise gains to twice what standing needs, where they are less."""
+    if (stiffer := bench.motors.stiffer) is not None:
+        yield str(stiffer.raised), replace(bench.best.remedy, stiffness=stiffer.stiffness, carry=True)
     now = bench.best.remedy.p_gain or bench.motors.factory_gain
     if now is None:
         return
     share = bench.motors.leg(now)
-    if share < RAISED and (raised := bench.motors.gain(now * RAISED / share)) > now:
+    if share < STANDING and (raised := bench.motors.gain(now * STANDING / share)) > now:
         yield _gain_name(bench, raised), replace(bench.best.remedy, p_gain=raised, carry=True)
 
 
@@ -264,14 +273,14 @@ def _gain_name(bench: _Bench, p_gain: float) -> str:
 
 def _margin(bench: _Bench) -> Iterator[tuple[str, Remedy]]:
     remedy = replace(bench.best.remedy, carry=True)
-    margin = NORMAL + motors_give(bench.source.mechanism, bench.motors.drives(remedy.p_gain))
+    margin = NORMAL + motors_give(bench.source.mechanism, bench.drives(remedy))
     pace = bench.source.request.balance.mode if bench.source.request.balance.over_feet else "still"
     yield f"balance with {1e3 * margin:.0f} mm of margin", replace(remedy, pace=pace, margin=margin)
 
 
 def _moving(bench: _Bench) -> Iterator[tuple[str, Remedy]]:
     remedy = replace(bench.best.remedy, carry=True)
-    margin = NORMAL + motors_give(bench.source.mechanism, bench.motors.drives(remedy.p_gain))
+    margin = NORMAL + motors_give(bench.source.mechanism, bench.drives(remedy))
     yield f"balance Moving, {1e3 * margin:.0f} mm of margin", replace(remedy, pace="moving", margin=margin)
 
 

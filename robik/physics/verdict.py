@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from ..dynamics.drives import STANDING
 from ..dynamics.loads import Load, battery_power, motor_loads
 from ..simulation.trials import Trial
 from ..words import counted
 from .falling import Record, cause, least_margin
-from .obstacles import RAISED, obstacles
+from .motors import Raised
+from .obstacles import obstacles
 from .plan import Plan
 
 BURNT = 10.0  # of the heat of a stalled motor, from which it does not matter how much
@@ -41,6 +43,9 @@ class Verdict:
         loads: of each actuator's motor in the motion as it was planned.
         power: from the battery, on average and at most [W]; None where the motors are unknown.
         is_fixed: whether the robot's base is fixed to the world, so that it cannot fall.
+        raised: by how much gains were above those of the robot's file; None where they were not.
+        stiffer: for a robot that falls on legs with its file's gains: gains that standing needs, and when it falls
+            with them [s], None if it stands; None for others.
         bodies: names, and the simulated motion: `times` (K,), `position` (K, n, 3), `quaternion` (K, n, 4).
     """
 
@@ -65,6 +70,8 @@ class Verdict:
     times: np.ndarray
     position: np.ndarray
     quaternion: np.ndarray
+    raised: Raised | None = None
+    stiffer: tuple[Raised, float | None] | None = None
 
     def as_data(self) -> dict[str, Any]:
         """Return plain data, as `robik physics --json` prints it."""
@@ -72,7 +79,12 @@ class Verdict:
             "stands", "falls_at_s", "cause", "stands_share", "zero_moment_inside", "torque_share", "heat_share",
             "leg_stiffness", "disturbances", "obstacles",
         )  # fmt: skip
-        return {name: getattr(self, name) for name in names}
+        raised = None if self.raised is None else asdict(self.raised)
+        stiffer = None
+        if self.stiffer is not None:
+            gains, falls = self.stiffer
+            stiffer = {**asdict(gains), "stands": falls is None, "falls_at_s": falls}
+        return {name: getattr(self, name) for name in names} | {"gains_raised": raised, "with_stiffer_legs": stiffer}
 
     def sentence(self) -> str:
         """Return the verdict in one sentence."""
@@ -85,7 +97,7 @@ class Verdict:
     def lines(self) -> list[str]:
         """Return the verdict in words, as `robik physics` prints it."""
         when = f" ({self.seconds:.1f} s)" if self.stands else f" ({self.falls_at_s:.1f} of {self.seconds:.1f} s)"
-        found = [self.sentence() + when]
+        found = [self.sentence() + when, *self.told_of_gains()]
         if self.margin is not None and self.stands:
             apart, when_least = 1e3 * self.margin[0], self.margin[1]
             found.append(
@@ -109,6 +121,14 @@ class Verdict:
         found += self.warnings()
         return found
 
+    def told_of_gains(self) -> list[str]:
+        """Return by how much gains were raised, and what stiffer legs would do, in words."""
+        found = [] if self.raised is None else [f"with {self.raised}"]
+        if self.stiffer is not None:
+            gains, falls = self.stiffer
+            found.append(f"with {gains}, it {'stands' if falls is None else f'falls after {falls:.1f} s'}")
+        return found
+
     def _loads(self) -> list[str]:
         """Return what the motors must give, in words."""
         found = []
@@ -127,14 +147,14 @@ class Verdict:
 
     def warnings(self) -> list[str]:
         """Return what the user should know about the robot itself."""
-        soft = {foot: share for foot, share in self.leg_stiffness.items() if share < 0.999 * RAISED}
+        soft = {foot: share for foot, share in self.leg_stiffness.items() if share < 0.999 * STANDING}
         if not soft:
             return list(self.obstacles)
         foot, share = min(soft.items(), key=lambda item: item[1])
         verb = "cannot stand" if share < 1.0 else "gives way under its weight"
         return [
-            f"the leg of {foot} {verb}: stiffness {share:.1f} of what standing needs (m g h); {RAISED:g} is safe:"
-            f" raise the P gain to {RAISED / share:.1f} times",
+            f"the leg of {foot} {verb}: stiffness {share:.1f} of what standing needs (m g h); {STANDING:g} is safe:"
+            f" raise the P gain to {STANDING / share:.1f} times",
             *self.obstacles,
         ]
 

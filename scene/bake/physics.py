@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from functools import partial
 from math import isfinite
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from ...robik.motions import Motion
 from ...robik.physics.export import save_scene
 from ...robik.physics.motors import Motors, told_of_data
 from ...robik.physics.plan import planned
-from ...robik.physics.process import simulate
+from ...robik.physics.process import judge_steps
 from ...robik.physics.verdict import Verdict
 from ...robik.simulation.trials import SINGLE, draws
 from ..long_work.steps import Progress, in_thread
@@ -78,6 +79,5 @@ def _simulated(
     motors: Motors, p_gain: float | None, motion: Motion, how: dict[str, bool], trials: int, verdicts: list[Verdict]
 ) -> Iterator[float]:
     """Yield the share that is done; the verdict ends up in `verdicts`. Nothing here touches Blender."""
-    mechanism = motors.room.mechanism
-    plan = planned(mechanism, motion, motors.drives(p_gain), delay=motors.delay, source="the bake", **how)
-    verdicts.append((yield from simulate(plan, (*SINGLE, *draws(trials)) if trials else ())))
+    plan = partial(planned, motors.room.mechanism, motion, delay=motors.delay, source="the bake", **how)
+    verdicts.append((yield from judge_steps(plan, motors, p_gain, (*SINGLE, *draws(trials)) if trials else ())))

@@ -13,6 +13,7 @@ class RobikAttempt(PropertyGroup):
     frames: StringProperty(name="Frames", description="Where frames go in it, as JSON; empty where they stay")
     carry_weight: BoolProperty(name="Carry Weight", description="Whether goals carried the weight")
     p_gain: IntProperty(name="P Gain", description="Of the servos; 0 for that of the factory")
+    stiffness: FloatProperty(name="Stiffness", description="Of the legs; 0 for the gains of the robot's file")
     tilt_feedback: BoolProperty(name="Tilt Feedback", description="Whether tilt was fed back")
     speed: FloatProperty(name="Speed", description="Of the motion; 1 is its own", default=1.0)
 
@@ -38,6 +39,15 @@ class RobikPhysics(PropertyGroup):
         min=0,
         max=16383,
         default=0,
+    )
+    stiffness: FloatProperty(
+        name="Stiffness",
+        description="Of legs without servos, at least this share of what standing needs (m g h), by higher gains in "
+        "physics; 0 for the gains of the robot's file. 2 is enough to stand well",
+        min=0.0,
+        max=100.0,
+        default=0.0,
+        precision=1,
     )
     attempts: CollectionProperty(type=RobikAttempt)
     chosen: IntProperty(name="Attempt", min=0)

@@ -87,7 +87,7 @@ def _frames(attempt: Attempt, frames: np.ndarray, scene: Scene) -> np.ndarray:
 
 def _keep(root: Object, scene: Scene, search: Search, source: Source, frames: np.ndarray) -> None:
     """Write each attempt's motion as a bake, and a row that names it."""
-    robot, before = root.robik.robot, bakes.in_use(root)
+    robot, physics, before = root.robik.robot, root.robik.robot.physics, bakes.in_use(root)
     robot.physics.attempts.clear()
     if before < 0:
         bakes.begin(root)
@@ -97,6 +97,7 @@ def _keep(root: Object, scene: Scene, search: Search, source: Source, frames: np
         row.name, row.told, row.stands = attempt.name, attempt.told(), attempt.stands
         row.carry_weight, row.p_gain = attempt.remedy.carry, round(attempt.remedy.p_gain or 0.0)
         row.speed, row.tilt_feedback = attempt.remedy.speed, attempt.remedy.feedback
+        row.stiffness = attempt.remedy.stiffness or physics.stiffness
         if attempt.motion is not None and attempt.clip is not None:
             places = _frames(attempt, frames, scene)
             bakes.begin(root)
@@ -131,7 +132,7 @@ def choose(root: Object, scene: Scene, index: int) -> None:
     if found >= 0:
         bakes.use(root, found)
     physics.chosen, physics.carry_weight, physics.p_gain = index, row.carry_weight, row.p_gain
-    physics.tilt_feedback = row.tilt_feedback
+    physics.tilt_feedback, physics.stiffness = row.tilt_feedback, row.stiffness
     if row.frames != physics.warped:
         own = {(marker.name, marker.frame) for marker in scene.robik.markers}
         for marker in scene.timeline_markers:

@@ -87,4 +87,5 @@ def told_of_chain(root: Object, scene: Scene) -> list[str]:
 
 def robot_motors(root: Object, scene: Scene) -> Motors:
     """Return the robot's motors: its servos' where they are known, else those of its file."""
-    return Motors(room=InverseDynamics(read_moving_parts(root)), chain=known_chain(root, scene))
+    room, stiffness = InverseDynamics(read_moving_parts(root)), root.robik.robot.physics.stiffness
+    return Motors(room=room, chain=known_chain(root, scene), stiffness=stiffness)

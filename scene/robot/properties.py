@@ -137,6 +137,9 @@ class RobikJoint(PropertyGroup):
         name="Velocity Limit", description="Of the motor [rad/s or m/s]", min=0.0, default=LARGEST
     )
     effort_limit: FloatProperty(name="Effort Limit", description="Of the motor [N m or N]", min=0.0, default=LARGEST)
+    gain: FloatProperty(
+        name="Gain", description="Of the motor's position loop [N m/rad or N/m]", min=0.0, default=LARGEST
+    )
     friction: FloatProperty(
         name="Friction", description="Of the joint itself, at any speed [N m or N]", min=0.0, precision=4
     )

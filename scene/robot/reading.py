@@ -170,6 +170,7 @@ def _joint(joint: Object, rest: dict[Object, Pose]) -> Joint:
         limits=tuple(zip(lower, upper, strict=True)),
         velocity_limit=exact.number(joint, "velocity_limit", group.velocity_limit),
         effort_limit=exact.number(joint, "effort_limit", group.effort_limit),
+        gain=exact.number(joint, "gain", group.gain),
         rest=exact.row(joint, "rest", group.rest[:n]),
         cone=exact.number(joint, "cone", group.cone),
         turn_limit=exact.number(joint, "turn_limit", group.turn_limit),

@@ -72,7 +72,7 @@ def write_limits(made: Object, joint: Joint) -> None:
     lower, upper = [lo for lo, _ in joint.limits], [hi for _, hi in joint.limits]
     for name, values in (("lower", lower), ("upper", upper), ("rest", joint.rest)):
         getattr(group, name)[: len(values)] = values
-    single = {name: getattr(joint, name) for name in ("velocity_limit", "effort_limit", "cone", "turn_limit")}
+    single = {name: getattr(joint, name) for name in ("velocity_limit", "effort_limit", "gain", "cone", "turn_limit")}
     single |= asdict(joint.resistance)
     for name, value in single.items():
         setattr(group, name, value)

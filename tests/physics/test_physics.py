@@ -17,12 +17,13 @@ from robik.cli import main
 from robik.dynamics.drives import Drive, carry_weight, default_drives, standing_stiffness
 from robik.dynamics.inverse import InverseDynamics, inverse_dynamics
 from robik.errors import ClipError, MechanismError, RobikError
+from robik.formats import save_robot
 from robik.formats.mesh_data import write_stl
 from robik.mechanism import WORLD, Body, Joint, Mechanism, Pose, Resistance, Visual
 from robik.motions import Motion, load_motion, save_motion
 from robik.physics import draws, planned, process, run
 from robik.physics.export import save_scene
-from robik.physics.motors import motor_data
+from robik.physics.motors import motor_data, motors_of, told_of_data
 from robik.physics.plan import massless
 from robik.robots import load, servos_path
 from robik.servo.chain.servo import Servo
@@ -212,7 +213,8 @@ def test_the_command_prints_the_contract(tmp_path: Path, capsys: pytest.CaptureF
     assert 1e-3 < np.abs(sent.values[0] - still.values[0]).max() < 0.1, "knees are told to go further"
     found = json.loads(capsys.readouterr().out)
     contract = ["stands", "falls_at_s", "cause", "stands_share", "zero_moment_inside", "torque_share"]
-    assert list(found) == [*contract, "heat_share", "leg_stiffness", "disturbances", "obstacles"]
+    contract += ["heat_share", "leg_stiffness", "disturbances", "obstacles"]
+    assert list(found) == [*contract, "gains_raised", "with_stiffer_legs"]
     assert len(found["disturbances"]) == 10
     assert found["stands"] is True
     assert found["stands_share"] == 1.0
@@ -272,19 +274,9 @@ def test_more_torque_is_asked_for_where_it_would_help() -> None:
     assert any("; with stronger motors the robot falls as well, after " in line for line in others)
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["--trials", "-1"], "--trials must be"),
-        (["--p-gain", "800"], "--p-gain is of servos"),
-    ],
-)
-def test_wrong_options_are_told(
-    options: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    save_motion(standing_still(load("walker")), tmp_path / "still.csv")
-    assert main(["physics", "walker", str(tmp_path / "still.csv"), *options]) == 2
-    assert told in capsys.readouterr().err
+def test_wrong_options_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["physics", "walker", "still.csv", "--p-gain", "800"]) == 2
+    assert "--p-gain is of servos" in capsys.readouterr().err
 
 
 def test_numbers_that_are_none_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -319,6 +311,54 @@ def test_who_stops_asking_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> N
     assert 0.0 <= next(steps) <= 1.0
     steps.close()
     assert started[0].poll() is not None
+
+
+def soft_tower() -> Mechanism:
+    """A tower whose file has 1.3 of what standing needs."""
+    robot = tower()
+    base, hinge = robot.joints
+    return replace(
+        robot,
+        joints=(
+            base,
+            replace(hinge, gain=1.3 * standing_stiffness(robot), effort_limit=0.2 * standing_stiffness(robot)),
+        ),
+    )
+
+
+def test_the_gains_of_the_file_are_judged_and_stiffer_ones_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_robot(soft_tower(), tmp_path / "tower.robik.json")
+    save_motion(lean(0.04), tmp_path / "lean.csv")
+    words = ["physics", str(tmp_path / "tower.robik.json"), str(tmp_path / "lean.csv"), "--trials", "0"]
+    assert main([*words, "--json"]) == 0
+    own = json.loads(capsys.readouterr().out)
+    assert own["stands"] is False
+    assert own["leg_stiffness"] == {"sole": pytest.approx(1.3)}
+    assert own["gains_raised"] is None
+    assert own["with_stiffer_legs"] == {
+        "before": pytest.approx(1.3), "after": pytest.approx(2.0), "stands": True, "falls_at_s": None,
+    }  # fmt: skip
+    gains = "with gains of 1.5 times those of the file: legs have 2.0 instead of 1.3 of what standing needs (m g h)"
+    assert main(words) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("falls at frame")
+    assert said[1] == f"{gains}, it stands"
+    assert main([*words, "--stiffness", "2"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("stands to the end")
+    assert said[1] == gains
+
+
+def test_legs_of_which_the_file_says_nothing_are_told_to_be_a_guess() -> None:
+    told = "the file has no gains: legs are taken to have {} of what standing needs (m g h)"
+    assert told_of_data(motors_of(None, tower())) == told.format("4.0")
+    base, hinge = tower().joints
+    weak = replace(tower(), joints=(base, replace(hinge, effort_limit=1.0)))
+    assert told_of_data(motors_of(None, weak)) == told.format("2.0")
+    assert motors_of(None, weak).stiffer is None
+    assert told_of_data(motors_of(None, soft_tower())) == ""
 
 
 def test_without_motor_limits_a_default_is_stiff_enough() -> None:

@@ -93,8 +93,8 @@ def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
                 joint.name, joint.type, joint.parent, joint.child, position=tuple(pb), axis=tuple(Rb[:, 0]),
                 axis2=None if joint.type in AXIS_ALONE else tuple(Rb[:, 1]),
                 actuated=joint.actuated, limits=limits,
-                velocity_limit=joint.velocity_limit, effort_limit=joint.effort_limit, rest=rest, motions=joint.free,
-                cone=cone, turn_limit=turn_limit, resistance=joint.resistance,
+                velocity_limit=joint.velocity_limit, effort_limit=joint.effort_limit, gain=joint.gain,
+                rest=rest, motions=joint.free, cone=cone, turn_limit=turn_limit, resistance=joint.resistance,
             )
         )  # fmt: skip
     bodies = tuple(replace(body, pose=poses[body.name]) for body in robot.bodies)

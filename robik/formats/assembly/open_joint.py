@@ -43,6 +43,7 @@ class OpenJoint:
     limits: tuple[tuple[float, float], ...] = ()
     velocity_limit: float = np.inf
     effort_limit: float = np.inf
+    gain: float = np.inf
     stored: tuple[float, ...] = ()
     free: tuple[str, ...] = ()
     is_passive: bool | None = None

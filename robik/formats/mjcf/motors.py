@@ -32,6 +32,7 @@ class Motor:
 
     Attributes:
         effort: the largest [N m or N].
+        gain: of the position that it keeps [N m/rad or N/m]; inf where it keeps none.
         reach: least and greatest value of the joint that it can be sent to [rad or m].
         axes: the first three numbers of its gear, in the body's axes; of several actuators on a ball, one after the
             other.
@@ -40,6 +41,7 @@ class Motor:
     """
 
     effort: float = inf
+    gain: float = inf
     reach: tuple[float, float] = (-inf, inf)
     axes: tuple[tuple[float, ...], ...] = ()
     normalised: bool = False
@@ -48,6 +50,7 @@ class Motor:
         """Return one motor for two of one joint: what they can do together."""
         return Motor(
             min(self.effort, other.effort),
+            min(self.gain, other.gain),
             _both(self.reach, other.reach),
             other.axes + self.axes,
             self.normalised and other.effort >= self.effort,
@@ -60,7 +63,7 @@ def driven(joint: OpenJoint, motor: Motor, notes: Notes, report: Notes) -> OpenJ
         report.add("its motor's ctrlrange is ±1 without a gear, so the joint's actuatorfrcrange counts", joint.name)
         joint = replace(joint, actuated=True)
     else:
-        joint = replace(joint, actuated=True, effort_limit=min(joint.effort_limit, motor.effort))
+        joint = replace(joint, actuated=True, gain=motor.gain, effort_limit=min(joint.effort_limit, motor.effort))
     if joint.type == "spherical":
         return _about(joint, np.array(motor.axes).T)
     if len(joint.motions) != 1:
@@ -112,9 +115,9 @@ def read_motors(
         attributes = file.attributes(element, kind=ACTUATOR)
         where = f"actuator {attributes['name']!r}" if attributes.get("name") else f"a <{element.tag}> actuator"
         name = attributes.get("joint") or attributes.get("jointinparent")
-        effort, reach = _effort(element, attributes, file, where), (-inf, inf)
+        effort, reach, gain = _effort(element, attributes, file, where), (-inf, inf), inf
         if name is not None:
-            reach = _reach(element, attributes, file, where)
+            reach, gain = _reach(element, attributes, file, where), _gain(element, attributes, where)
             if name not in joints:
                 raise FormatError(f"{where}: there is no joint {name[:60]!r}")
         elif "tendon" in attributes:
@@ -131,7 +134,7 @@ def read_motors(
             notes.add("it acts on a site or a body and not on a joint, so it was left out", where)
             continue
         normalised = effort == UNIT and element.tag == "motor" and "forcerange" not in attributes
-        motor = Motor(effort, reach, _axis(attributes, where), normalised)
+        motor = Motor(effort, gain, reach, _axis(attributes, where), normalised)
         motors[name] = motor.beside(motors.get(name, Motor()))
     return motors
 
@@ -170,6 +173,15 @@ def _reach(element: Element, attributes: Attributes, file: MjcfFile, where: str)
         return -inf, inf
     low, high = sorted(bound * stiffness / gear for bound in bounds)
     return low, high
+
+
+def _gain(element: Element, attributes: Attributes, where: str) -> float:
+    """Return the gain of a position actuator at its joint [N m/rad or N/m]; inf where the file leaves it open."""
+    if _stiffness(element, attributes, where) is None:
+        return inf
+    word = attributes.get("kp", "inf") if element.tag == "position" else attributes["biasprm"].split()[1]
+    gain = abs(numbers(word, 1, f"{where}: its gain")[0]) * _gear(attributes, where) ** 2 if word != "inf" else inf
+    return gain if gain > 0 else inf
 
 
 def _stiffness(element: Element, attributes: Attributes, where: str) -> float | None:
