@@ -13,7 +13,7 @@ class RobikAttempt(PropertyGroup):
     frames: StringProperty(name="Frames", description="Where frames go in it, as JSON; empty where they stay")
     carry_weight: BoolProperty(name="Carry Weight", description="Whether goals carried the weight")
     p_gain: IntProperty(name="P Gain", description="Of the servos; 0 for that of the factory")
-    stiffness: FloatProperty(name="Stiffness", description="Of the legs; 0 for the gains of the robot's file")
+    stiffness: FloatProperty(name="Leg Stiffness", description="Of the legs; 0 for the gains of the robot's file")
     tilt_feedback: BoolProperty(name="Tilt Feedback", description="Whether tilt was fed back")
     speed: FloatProperty(name="Speed", description="Of the motion; 1 is its own", default=1.0)
 
@@ -41,7 +41,7 @@ class RobikPhysics(PropertyGroup):
         default=0,
     )
     stiffness: FloatProperty(
-        name="Stiffness",
+        name="Leg Stiffness",
         description="Of legs without servos, at least this share of what standing needs (m g h), by higher gains in "
         "physics; 0 for the gains of the robot's file. 2 is enough to stand well",
         min=0.0,

@@ -138,7 +138,7 @@ class RobikJoint(PropertyGroup):
     )
     effort_limit: FloatProperty(name="Effort Limit", description="Of the motor [N m or N]", min=0.0, default=LARGEST)
     gain: FloatProperty(
-        name="Gain", description="Of the motor's position loop [N m/rad or N/m]", min=0.0, default=LARGEST
+        name="Position Gain", description="Of the motor's position loop [N m/rad or N/m]", min=0.0, default=LARGEST
     )
     friction: FloatProperty(
         name="Friction", description="Of the joint itself, at any speed [N m or N]", min=0.0, precision=4

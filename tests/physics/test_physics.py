@@ -330,7 +330,7 @@ def test_the_gains_of_the_file_are_judged_and_stiffer_ones_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     save_robot(soft_tower(), tmp_path / "tower.robik.json")
-    save_motion(lean(0.04), tmp_path / "lean.csv")
+    save_motion(lean(0.08, 3.0), tmp_path / "lean.csv")
     words = ["physics", str(tmp_path / "tower.robik.json"), str(tmp_path / "lean.csv"), "--trials", "0"]
     assert main([*words, "--json"]) == 0
     own = json.loads(capsys.readouterr().out)
