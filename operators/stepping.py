@@ -26,6 +26,7 @@ class Stepping(Reporting):
 
     bl_idname = "robik.stepping"  # never registered
     stopped = "Stopped; nothing was changed"
+    escape = "stop, nothing will be changed"  # what ESC does
 
     steps: Callable[[Context], Generator[Progress, None, Any]]  # what the operator does
 
@@ -35,6 +36,10 @@ class Stepping(Reporting):
     _is_apart = False  # whether the work that goes on needs nothing of Blender
     _began: float  # as if what is done only once took no time
     _last: float
+
+    def keeps(self) -> bool:
+        """Ask the steps to end soon and keep what there is; return whether they do."""
+        return False
 
     def done(self, context: Context, result: Any) -> None:
         """Tell what came of it."""
@@ -65,6 +70,8 @@ class Stepping(Reporting):
 
     def modal(self, context: Context, event: Event) -> set[str]:
         """Return a slice of the work, or its end."""
+        if event.type == "ESC" and (event.value == "RELEASE" or self.keeps()):
+            return {"RUNNING_MODAL"}
         if event.type == "ESC":
             return self._ended(context, {"WARNING"}, self.stopped, {"CANCELLED"})
         if event.type != "TIMER":
@@ -91,7 +98,7 @@ class Stepping(Reporting):
         self._is_apart = progress.is_apart
         if (told := self._told(progress)) != self._shown:  # each change draws the window
             self._shown = told
-            context.workspace.status_text_set(f"RobIK: {told}    ESC: stop, nothing will be changed")
+            context.workspace.status_text_set(f"RobIK: {told}    ESC: {self.escape}")
             context.window_manager.progress_update(progress.fraction or 0.0)
         return {"PASS_THROUGH"} if self._is_apart else {"RUNNING_MODAL"}
 

@@ -17,6 +17,7 @@ ENTRIES = (
         "robik.bake",
         "robik.bake_all_actions",
         "robik.test_in_physics",
+        "robik.rehearse",
         "robik.make_it_stand",
         "robik.remove_ghost",
         "robik.rebuild_bodies",

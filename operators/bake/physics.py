@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from pathlib import Path
+from threading import Event
 
 import bpy
 from bpy.props import IntProperty, StringProperty
@@ -10,12 +11,14 @@ from bpy_extras.io_utils import ExportHelper
 
 from ...robik.errors import RobikError
 from ...robik.motions.penetration import Penetration
+from ...robik.physics.rehearsal import Rehearsal
 from ...robik.physics.standing import Search
 from ...robik.physics.verdict import Verdict
 from ...robik.report.shortfall import millimetres
 from ...scene.bake.ghost import COLORS, remove_ghost
 from ...scene.bake.penetration import penetration_steps
 from ...scene.bake.physics import export_scene, physics_steps
+from ...scene.bake.rehearse import rehearse_steps
 from ...scene.bake.stand import choose, stand_steps
 from ...scene.long_work.steps import Progress
 from ...scene.robot.chain import robot_motors
@@ -90,6 +93,30 @@ class ROBIK_OT_make_it_stand(Stepping):
             )
 
 
+class ROBIK_OT_rehearse(Stepping):
+    """Try the bake in physics with a planner that changes the legs' goals until it stands, as a bake of its own"""
+
+    bl_idname = "robik.rehearse"
+    bl_label = "Rehearse"
+    bl_options = {"REGISTER", "UNDO"}
+    escape = "stop, and keep what stands until then"
+    _ends: Event
+
+    def steps(self, context: Context) -> Generator[Progress, None, Rehearsal]:
+        """Read the curves and rehearse."""
+        self._ends = Event()
+        root = changeable_robot(context.scene)
+        return rehearse_steps(context, root, robot_motors(root, context.scene), self._ends.is_set)
+
+    def keeps(self) -> bool:
+        is_first = not self._ends.is_set()
+        self._ends.set()
+        return is_first
+
+    def done(self, context: Context, result: Rehearsal) -> None:
+        self.report({"INFO"} if result.stands else {"WARNING"}, "; ".join(result.lines()))
+
+
 class ROBIK_OT_judge_penetration(Stepping):
     """Find how deep the robot goes into itself and into the ground, by the convex hulls of its meshes"""
 
@@ -144,5 +171,5 @@ class ROBIK_OT_remove_ghost(Reporting):
 
 CLASSES = (
     ROBIK_OT_test_in_physics, ROBIK_OT_export_scene, ROBIK_OT_make_it_stand, ROBIK_OT_judge_penetration,
-    ROBIK_OT_use_attempt, ROBIK_OT_remove_ghost,
+    ROBIK_OT_rehearse, ROBIK_OT_use_attempt, ROBIK_OT_remove_ghost,
 )  # fmt: skip

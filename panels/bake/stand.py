@@ -27,11 +27,12 @@ class ROBIK_PT_stand(TabPanel):
             return
         result, physics = root.robik.robot.result, root.robik.robot.physics
         _draw_verdict(layout, result)
-        if not result.frames:
+        if not (result.frames or result.physics):
             return
         row = layout.row(align=True)
         row.operator("robik.test_in_physics", icon="PHYSICS")
         row.operator("robik.make_it_stand")
+        layout.operator("robik.rehearse", icon="MOD_TIME")
         column = layout.column(align=True)
         column.prop(physics, "carry_weight")
         column.prop(physics, "tilt_feedback")
@@ -52,13 +53,13 @@ def can_fall(root: Object) -> bool:
 
 def _draw_verdict(layout: UILayout, result: PropertyGroup) -> None:
     """Draw whether it fell in physics, and where."""
-    if not result.frames:
+    if not (result.frames or result.physics):
         line(layout, "Bake first; then physics says whether it stands", "INFO")
     elif not result.physics:
         line(layout, "Not tested yet", "INFO")
     else:
         line(layout, result.physics, "CHECKMARK" if result.physics_stands else "ERROR")
-        if not result.physics_stands:  # below: beside it there is no room for a sentence
+        if not result.physics_stands and result.physics_frame:  # below: beside it there is no room for a sentence
             jump(layout.row(), result.physics_frame, why="the robot falls")
 
 

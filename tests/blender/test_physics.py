@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import bpy
+import numpy as np
 import pytest
 
 from tests.blender import installed, scenes
@@ -122,3 +124,66 @@ def test_the_ghost_is_where_the_robot_is_in_physics() -> None:
     name = next(n for n in bodies if f"{n} physics ghost" in collection.objects)
     ghost = collection.objects[f"{name} physics ghost"].matrix_world.translation
     assert (ghost - bodies[name].matrix_world.translation).length < 0.05
+
+
+def steps_until(root: bpy.types.Object, stop: Callable[[float], bool]) -> object:
+    """Rehearse until a share of the work; what came out."""
+    motors = installed.module("scene.robot.chain").robot_motors(root, bpy.context.scene)
+    shares = [0.0]
+
+    def told(progress: object) -> None:
+        shares.append(progress.fraction)
+
+    rehearse = installed.module("scene.bake.rehearse").rehearse_steps
+    steps = rehearse(bpy.context, root, motors, lambda: stop(shares[-1]))
+    found = installed.module("robik.steps").finish(steps, told)
+    assert shares == sorted(shares)
+    assert shares[-1] > 0.0
+    return found
+
+
+def test_a_rehearsed_bake_is_one_of_its_own_that_physics_made() -> None:
+    root = baked_squats()
+    robot, at = root.robik.robot, np.arange(1.0, 25.0)
+    before = keyed(root, at)
+    assert bpy.ops.robik.rehearse() == {"FINISHED"}
+    bakes = installed.module("scene.bake.bakes")
+    assert bakes.in_use(root) == 1
+    assert robot.bakes[1].name == "walker rehearsed 2"
+    assert robot.result.physics == "Stands to the end, rehearsed (0.4 s)"
+    assert robot.result.physics_stands
+    assert "the base is off by " in robot.result.physics_more
+    after = keyed(root, at)
+    assert 1e-4 < np.abs(after - before).max() < 0.3, "near the bake, and not the bake"
+    assert bpy.ops.robik.use_bake(index=0) == {"FINISHED"}
+    assert keyed(root, at) == pytest.approx(before)
+    assert robot.result.physics == ""
+
+
+def test_a_rehearsal_that_is_stopped_keeps_what_stands() -> None:
+    root = baked_squats()
+    found = steps_until(root, lambda share: share > 0.4)
+    assert not found.is_whole
+    assert 0.1 < found.until < 0.4
+    robot = root.robik.robot
+    assert robot.result.physics.startswith("Stopped at 0.")
+    assert not robot.result.physics_stands
+    curve = installed.module("scene.animation.actions").curves_of(root)
+    last = max(point.co[0] for one in curve.values() for point in one.keyframe_points)
+    assert last == pytest.approx(1.0 + 60.0 * found.until, abs=1.1)
+
+
+def test_a_rehearsal_that_is_closed_changes_nothing() -> None:
+    root = baked_squats()
+    motors = installed.module("scene.robot.chain").robot_motors(root, bpy.context.scene)
+    steps = installed.module("scene.bake.rehearse").rehearse_steps(bpy.context, root, motors, lambda: False)
+    for progress in steps:
+        if progress.fraction:
+            break
+    steps.close()
+    assert len(root.robik.robot.bakes) == 1
+    assert root.robik.robot.result.physics == ""
+
+
+def keyed(root: bpy.types.Object, at: np.ndarray) -> np.ndarray:
+    return np.column_stack([scenes.channel(root, f'["{name}"]', 0, at) for name in scenes.read(root).actuators])
