@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import bpy
@@ -92,7 +92,7 @@ def stand(shown: Shown, out: Path, trials: int) -> None:
     assert chosen is not None
     assert motion is not None
     shown.report["stood"] = {"physics": chosen.as_data(), "own_pace": own_pace(stood)} | stood.as_data()
-    save_motion(motion, out / "walker_stood.csv")
+    save_motion(replace(motion, needs=stood.best.remedy.needs), out / "walker_stood.csv")
 
 
 def said(what: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import bpy
@@ -20,6 +21,7 @@ from ...scene.bake.all_actions import Baked, all_steps, performer, takes_of
 from ...scene.bake.baking import bake_steps
 from ...scene.bake.judging import judge_again
 from ...scene.bake.markers import mark_short
+from ...scene.bake.physics import motor_needs
 from ...scene.bake.report import write_report
 from ...scene.bake.result import status
 from ...scene.bake.sound import sound_of
@@ -170,7 +172,7 @@ class ROBIK_OT_export_motion(Reporting, ExportHelper):
         mechanism, scene = read_robot(root), context.scene
         even = self.rate > 0.0
         frames = even_frames(root, mechanism, scene, self.rate) if even else motion_frames(root, mechanism, scene)
-        motion = read_motion(root, mechanism, frames, scene)
+        motion = replace(read_motion(root, mechanism, frames, scene), needs=motor_needs(root))
         chosen = format_to_write(path, self.format if self.properties.is_property_set("format") else None)
         chain = servo_chain(root, mechanism, scene) if "servos" in chosen.needs else None
         with sound_of(scene, frames) if chosen.sounds else nullcontext() as sound:

@@ -14,6 +14,7 @@ from .numbers import GAIN, GOALS, TIMES, whole
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
     from ..motions import Motion
+    from ..motions.needs import Needs
     from ..physics.motors import Motors
     from ..physics.plan import Plan
 
@@ -60,6 +61,7 @@ def _physics(options: argparse.Namespace) -> int:
     check_writable(options.make_it_stand, options.goals, options.output)
     mechanism, motion = load(options), slowed(load_motion(options.motion), options.speed)
     mechanism = on_its_feet(mechanism, shapes_of(mechanism, robot_file(options)))
+    _set_needs(options, motion.needs)
     motors = motors_of(options.servos, mechanism, options.stiffness)
     if options.make_it_stand:
         return _make_it_stand(options, mechanism, motion, motors)
@@ -84,6 +86,19 @@ def _physics(options: argparse.Namespace) -> int:
     lines = filter(None, [*verdict.lines(), told_of_data(motors)])
     print(json.dumps(verdict.as_data(), indent=2) if options.json else "\n".join(lines))
     return 0
+
+
+def _set_needs(options: argparse.Namespace, needs: Needs | None) -> None:
+    """Set what the motion needs where the command says nothing else, and say so."""
+    if needs is None:
+        return
+    options.carry_weight |= needs.carry_weight
+    options.tilt_feedback |= needs.tilt_feedback
+    name = "p_gain" if options.servos else "stiffness"
+    given, needed = getattr(options, name), getattr(needs, name)
+    setattr(options, name, needed if given is None else given)
+    tried = ", and is tried so" if given in (None, needed) else ""
+    print(f"note: {options.motion} was made to stand with {needs}{tried}", file=sys.stderr)
 
 
 def _save_scene(plan: Plan, options: argparse.Namespace) -> None:
@@ -113,7 +128,7 @@ def _make_it_stand(options: argparse.Namespace, mechanism: Mechanism, motion: Mo
     if not best.stands or best.motion is None or best.plan is None:
         print(f"robik physics: nothing makes it stand; {options.make_it_stand} was not written", file=sys.stderr)
         return 1
-    save_motion(best.motion, options.make_it_stand)
+    save_motion(replace(best.motion, needs=best.remedy.needs), options.make_it_stand)
     if options.output:
         _save_scene(best.plan, options)
     if options.goals:

@@ -1,10 +1,11 @@
 """CSV motion files: `time`, a column per actuator and, for a floating robot, seven columns for its base.
 
     # base: pelvis
+    # needs: {"carry_weight": true}
     time,hip,knee,base.x,base.y,base.z,base.qw,base.qx,base.qy,base.qz
 
-The first line names the base's body and is there only where a motion has a base. Numbers are written with all their
-digits.
+The comments name the base's body and what the motion needs (`needs.py`), where there are such. Numbers are written with
+all their digits.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import io
 import json
 import re
 from array import array
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,7 @@ import numpy as np
 from ..errors import ClipError
 from .format import Companions, MotionFormat
 from .motion import BaseTrack, Motion
+from .needs import Needs, needs_from
 
 TIME = "time"
 BASE_COLUMNS = tuple(f"base.{part}" for part in ("x", "y", "z", "qw", "qx", "qy", "qz"))
@@ -46,6 +49,8 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
         table = np.column_stack([table, motion.base.position, motion.base.quaternion])
         if motion.base.body:
             lines.append(f"# base: {_line_text(motion.base.body)}")
+    if motion.needs is not None:
+        lines.append(f"# needs: {json.dumps(motion.needs.as_data())}")
     lines.append(",".join(map(_cell, names)))
     lines += [",".join(map(repr, row)) for row in table.tolist()]
     return ("\n".join(lines) + "\n").encode()
@@ -70,7 +75,8 @@ def read(content: bytes, companions: Companions) -> Motion:
         raise ClipError(f"line {skipped + rows.line_num}: not CSV: {error}") from None
     if not numbers:
         raise ClipError("there is no line with numbers")
-    return _motion(names, np.array(numbers).reshape(-1, len(names)), _base_body(comments))
+    motion = _motion(names, np.array(numbers).reshape(-1, len(names)), _base_body(comments))
+    return replace(motion, needs=_needs(comments))
 
 
 def _checked_names(row: list[str]) -> list[str]:
@@ -131,6 +137,17 @@ def _base_body(comments: list[str]) -> str:
         return str(json.loads(named[0]))
     except ValueError:
         return named[0]
+
+
+def _needs(comments: list[str]) -> Needs | None:
+    """Return what a comment says that the motion needs; None where none does."""
+    for line in comments:
+        if found := re.fullmatch(r"\s*needs:\s*(\{.*\})\s*", line):
+            try:
+                return needs_from(json.loads(found[1]))
+            except ValueError:
+                raise ClipError(f"needs: not JSON: {found[1][:60]}") from None
+    return None
 
 
 def _line_text(name: str) -> str:

@@ -3,7 +3,8 @@
     {"format": "robik-motion", "version": 1, "time": […], "actuators": {"hip": […]},
      "base": {"body": "pelvis", "position": [[x, y, z]], "quaternion": [[w, x, y, z]]}, "passive": {"knee": […]}}
 
-`base` and `passive` are there only where they are known. Numbers are written with all their digits.
+`base`, `passive` and `needs` (`needs.py`) are there only where they are known. Numbers are written with all their
+digits.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ..errors import ClipError
 from ..files import parse_json
 from .format import Companions, MotionFormat
 from .motion import BaseTrack, Motion
+from .needs import needs_from
 
 KIND, VERSION = "robik-motion", 1
 HEAD = 4096  # bytes in which the kind must stand
@@ -42,6 +44,8 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
         data["base"] = {"body": base.body, "position": base.position.tolist(), "quaternion": base.quaternion.tolist()}
     if motion.passive is not None:
         data["passive"] = {name: column.tolist() for name, column in motion.passive.items()}
+    if motion.needs is not None:
+        data["needs"] = motion.needs.as_data()
     return (json.dumps(data, indent=1) + "\n").encode()
 
 
@@ -64,6 +68,7 @@ def read(content: bytes, companions: Companions) -> Motion:
         values=values,
         base=None if base is None else _base(base),
         passive=None if passive is None else _columns(passive, "passive", len(times)),
+        needs=needs_from(data.get("needs", {})),
     )
 
 

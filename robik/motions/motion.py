@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from .degrees import check_radians
+from .needs import Needs
 from .on_demand import on_demand
 from .report import Report
 
@@ -90,6 +91,7 @@ class Motion:
         report: how well it follows its clip, or None. A solved motion is judged when it is first asked for.
         rates: derivatives of the curves that it was taken from; None where its samples are all there is.
         sound: the sound file that plays with it from its first sample on, or None.
+        needs: settings of the motors with which it was made to stand, or None.
 
     Raises:
         ClipError: names what is wrong: shapes that do not fit, numbers that are not finite, two columns of one name,
@@ -108,6 +110,7 @@ class Motion:
     report: Report | None = on_demand()  # noqa: RUF009 - each field has its own
     rates: Rates | None = None
     sound: Path | None = None
+    needs: Needs | None = None
 
     def __post_init__(self) -> None:
         times, values = np.asarray(self.times, dtype=float), np.asarray(self.values, dtype=float)

@@ -1,11 +1,13 @@
 """NumPy motion files: the fields of a `Motion` as arrays.
 
 `times` (T,) [s], `actuators` (A,), `values` (T, A) [rad or m]. Where they are known: `base_body`, `base_position` (T,
-3) [m] and `base_quaternion` (T, 4) wxyz; `passive` (P,) with `passive_values` (T, P) [rad or m].
+3) [m] and `base_quaternion` (T, 4) wxyz; `passive` (P,) with `passive_values` (T, P) [rad or m]; `needs`, as JSON
+(`needs.py`).
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +16,12 @@ from ..arrays import names_in, numbers, pack, read_npz, texts
 from ..errors import ClipError
 from .format import Companions, MotionFormat
 from .motion import BaseTrack, Motion
+from .needs import needs_from
 
 ALWAYS = ("times", "actuators", "values")
 BASE = ("base_body", "base_position", "base_quaternion")
 PASSIVE = ("passive", "passive_values")
+NEEDS = "needs"
 
 
 def matches(content: bytes) -> bool:
@@ -34,6 +38,8 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
         columns = list(motion.passive.values())
         table = np.column_stack(columns) if columns else np.zeros((len(motion.times), 0))
         arrays |= dict(zip(PASSIVE, (np.array(list(motion.passive), dtype=str), table), strict=True))
+    if motion.needs is not None:
+        arrays[NEEDS] = np.array(json.dumps(motion.needs.as_data()))
     return pack(arrays)
 
 
@@ -41,7 +47,7 @@ def read(content: bytes, companions: Companions) -> Motion:
     """Return the motion in a NumPy archive."""
     there = names_in(content)
     parts = [part for part in (BASE, PASSIVE) if part[1] in there]
-    arrays = read_npz(content, [*ALWAYS, *(name for part in parts for name in part)])
+    arrays = read_npz(content, [*ALWAYS, *(name for part in parts for name in part), *({NEEDS} & there)])
     times, actuators = numbers(arrays, "times", (None,)), texts(arrays, "actuators")
     base = passive = None
     if BASE in parts:
@@ -52,7 +58,15 @@ def read(content: bytes, companions: Companions) -> Motion:
         names = texts(arrays, PASSIVE[0])
         passive = dict(zip(names, numbers(arrays, PASSIVE[1], (len(times), len(names))).T, strict=True))
     values = numbers(arrays, "values")
-    return Motion(times=times, actuators=actuators, values=values, base=base, passive=passive)
+    needs = needs_from(_object(texts(arrays, NEEDS)[0])) if NEEDS in there else None
+    return Motion(times=times, actuators=actuators, values=values, base=base, passive=passive, needs=needs)
+
+
+def _object(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise ClipError(f"{NEEDS}: not JSON: {text[:60]}") from None
 
 
 FORMAT = MotionFormat(name="npz", label="NumPy", extensions=(".npz",), matches=matches, read=read, write=write)

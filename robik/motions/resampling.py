@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -28,7 +29,9 @@ def resampled(motion: Motion, rate: float) -> Motion:
 
 def at_rate(motion: Motion, rate: float | None) -> Motion:
     """Return a motion with `rate` samples a second: itself where it has them or none is asked for, else resampled."""
-    return motion if rate is None or has_rate(motion.times, rate) else resampled(motion, rate)
+    if rate is None or has_rate(motion.times, rate):
+        return motion
+    return replace(resampled(motion, rate), needs=motion.needs)
 
 
 def played_straight(motion: Motion, rate: float) -> Motion:

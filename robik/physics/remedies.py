@@ -21,6 +21,7 @@ from ..kinematics.frames import frame_poses
 from ..mechanism import Mechanism
 from ..mechanism.orientations import quaternions
 from ..motions import Motion
+from ..motions.needs import Needs
 from ..motions.posing import posed
 from ..objectives.posture import Posture, drawable_coordinates
 from ..objectives.weights import Weights
@@ -68,6 +69,17 @@ class Remedy:
     def of_motion(self) -> Remedy:
         """Return the part of it that changes the motion, without what is set in the motors."""
         return replace(self, carry=False, p_gain=None, stiffness=0.0, feedback=False)
+
+    @property
+    def needs(self) -> Needs | None:
+        """Return the settings of the motors in it; None where they are the motors' own."""
+        found = Needs(
+            carry_weight=self.carry,
+            tilt_feedback=self.feedback,
+            p_gain=self.p_gain,
+            stiffness=self.stiffness or None,
+        )
+        return found if found.as_data() else None
 
     def times(self, times: np.ndarray) -> np.ndarray:
         """Return the times of samples (T,) that are played slower in the windows [s]."""

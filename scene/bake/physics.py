@@ -11,6 +11,7 @@ import numpy as np
 from bpy.types import Context, Object, Scene
 
 from ...robik.motions import Motion
+from ...robik.motions.needs import Needs
 from ...robik.physics.export import save_scene
 from ...robik.physics.motors import Motors, told_of_data
 from ...robik.physics.plan import planned
@@ -41,6 +42,18 @@ def physics_steps(
         yield Progress(share, text, counts=share is not None, is_apart=True)
     keep_verdict(root, scene, verdicts[0], frames, told_of_data(motors))
     return verdicts[0]
+
+
+def motor_needs(root: Object) -> Needs | None:
+    """Return the settings of the motors that a robot's bake is tested with; None where they are the motors' own."""
+    physics = root.robik.robot.physics
+    found = Needs(
+        carry_weight=physics.carry_weight,
+        tilt_feedback=physics.tilt_feedback,
+        p_gain=float(physics.p_gain) or None,
+        stiffness=physics.stiffness or None,
+    )
+    return found if found.as_data() else None
 
 
 def export_scene(root: Object, scene: Scene, motors: Motors, carry: bool, path: Path) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from robik.errors import ClipError, FormatError
 from robik.motions import BaseTrack, Companions, Motion, MotionFormat, load_motion, registry, save_motion
+from robik.motions.needs import Needs
 from robik.motions.registry import _named
 
 TIMES = 0.1 + np.arange(30) / 24
@@ -24,6 +25,7 @@ BASE = BaseTrack(
 )
 PLAIN = Motion(times=TIMES, actuators=("hip", "knee, left", 'the "third"'), values=RANDOM.normal(size=(30, 3)))
 FLOATING = replace(PLAIN, base=BASE, passive={"rod": RANDOM.normal(size=30), "rod.ry": RANDOM.normal(size=30)})
+NEEDY = replace(FLOATING, needs=Needs(carry_weight=True, p_gain=10500.0))
 NAMES = (
     "csv, json, npz, lafan1-csv, gmr-pkl, mjlab-npz, holosoma-npz, isaac-npz, qpos-npz, sonic-csv, mujoco-keys, ros2"
     ", reachy-move, arduino"
@@ -43,13 +45,25 @@ def same(back: Motion, motion: Motion) -> None:
         assert (back.base.quaternion == motion.base.quaternion).all()
 
 
-@pytest.mark.parametrize("motion", [PLAIN, FLOATING], ids=["grounded", "floating"])
+@pytest.mark.parametrize(
+    "needs", ['{"p_gain": 0}', '{"p_gain": true}', '{"carry_weight": 1}', '{"gain": 1}', "[1]", '"hi"']
+)
+def test_what_no_motor_can_be_set_to_is_told(tmp_path: Path, needs: str) -> None:
+    (tmp_path / "m.json").write_text(
+        f'{{"format": "robik-motion", "version": 1, "time": [0], "actuators": {{"a": [0]}}, "needs": {needs}}}'
+    )
+    with pytest.raises(ClipError, match="needs: "):
+        load_motion(tmp_path / "m.json")
+
+
+@pytest.mark.parametrize("motion", [PLAIN, FLOATING, NEEDY], ids=["grounded", "floating", "needy"])
 @pytest.mark.parametrize("name", LOSSLESS)
 def test_what_is_written_is_read_to_the_last_bit(tmp_path: Path, name: str, motion: Motion) -> None:
     save_motion(motion, tmp_path / "motion", name)
     for format in (name, None):
         back = load_motion(tmp_path / "motion", format)
         same(back, motion)
+        assert back.needs == motion.needs
         if name != "csv" and motion.passive is not None:
             assert back.passive is not None
             assert list(back.passive) == ["rod", "rod.ry"]

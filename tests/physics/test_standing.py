@@ -14,6 +14,7 @@ from robik.clips.clip import TargetClip, Track
 from robik.feet.swings import landing_softly, narrowed
 from robik.formats import save_robot
 from robik.motions import load_motion, save_motion
+from robik.motions.needs import Needs
 from robik.physics.motors import Motors, motors_of
 from robik.physics.remedies import Remedy, source_of
 from robik.physics.standing import make_it_stand
@@ -108,6 +109,14 @@ def test_the_command_writes_what_it_chose(tmp_path: Path, capsys: pytest.Capture
     assert found["chosen"] == 0
     assert found["attempts"][0]["name"] == "as it is"
     np.testing.assert_allclose(load_motion(stood).values, standing_still(walker).values)
+    assert load_motion(stood).needs == Needs(p_gain=8000.0)
+    arguments[2] = str(stood)
+    assert main([*arguments, "--trials", "0", "--json"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["stands"] is True
+    assert told.err == f"note: {stood} was made to stand with a P gain of 8000, and is tried so\n"
+    assert main([*arguments, "--trials", "0", "--p-gain", "900", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["stands"] is False
 
 
 def test_a_sensor_is_tried_before_the_motion_is_changed() -> None:

@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from robik.errors import ClipError, ServoError
 from robik.motions import BaseTrack, Motion, load_motion, save_motion
+from robik.motions.needs import Needs
 from robik.motions.resampling import resampled
 from robik.servo.bus.schedule import Lateness, Schedule
 from robik.servo.chain.chain import ServoChain, default_chain
@@ -350,3 +351,22 @@ def test_a_motion_may_have_so_many_goals_and_none_more() -> None:
     check_length(Linear(start, end, MOST_GOALS / 100.0), 100.0)
     with pytest.raises(ServoError, match=r"more than .* h at 100 Hz; play a stretch of it"):
         check_length(Linear(start, end, (MOST_GOALS + 1) / 100.0), 100.0)
+
+
+def test_what_a_motion_was_made_to_stand_with_is_said_where_it_is_not_set():
+    checked, stiff = preflight(_motion(), CHAIN, PlaySettings()), _with_gain(CHAIN, 10500)
+    needs = Needs(carry_weight=True, p_gain=10500.0)
+
+    def warned(chain, carries):
+        return checked.with_needs(needs, chain, carries, feels=False).warnings[len(checked.warnings) :]
+
+    told = "the motion was made to stand with {}, which is not set"
+    assert warned(CHAIN, False) == (told.format("Carry Weight and a P gain of 10500"),)
+    assert warned(CHAIN, True) == (told.format("a P gain of 10500"),)
+    assert warned(stiff, False) == (told.format("Carry Weight"),)
+    assert warned(stiff, True) == ()
+    assert checked.with_needs(None, CHAIN, False, False) is checked
+
+
+def _with_gain(chain, p_gain):
+    return replace(chain, servos=tuple(replace(servo, p_gain=p_gain) for servo in chain.servos))

@@ -69,7 +69,7 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
     player = Player(chain, port, PlaySettings(**settings))
     motion = _prepared(whole, player, how)
     tilt = how.tilt(whole, how.stretch, how.speed) if how.tilt is not None else None
-    checked = player.preflight(motion)
+    checked = player.preflight(motion).with_needs(whole.needs, chain, how.carry is not None, how.tilt is not None)
     if how.hold is not None:
         start, end = how.stretch or (None, None)
         checked = checked.with_hold(how.hold(part(whole, start, end, how.speed)), how.may_lose_hold)

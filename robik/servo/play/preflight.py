@@ -9,6 +9,7 @@ import numpy as np
 
 from ...errors import ServoError
 from ...motions import Motion
+from ...motions.needs import Needs
 from ..bus.looks import LOOK_AT_LEAST
 from ..chain.chain import BITS_PER_BYTE, ServoChain
 from ..chain.trajectory import Along, Between, sample_times
@@ -40,6 +41,23 @@ class Preflight:
         if may_lose:
             return replace(self, warnings=(*self.warnings, lost))
         return replace(self, problems=(*self.problems, lost))
+
+    def with_needs(self, needs: Needs | None, chain: ServoChain, carries: bool, feels: bool) -> Preflight:
+        """Return the preflight with what the motion was made to stand with, and is not played with."""
+        if needs is None:
+            return self
+        motors = [(servo.p_gain, servo.datasheet.motor) for servo in chain.servos]
+        least = min(gain or (motor.p_gain if motor else 0.0) for gain, motor in motors)
+        left = replace(
+            needs,
+            carry_weight=needs.carry_weight and not carries,
+            tilt_feedback=needs.tilt_feedback and not feels,
+            p_gain=needs.p_gain if needs.p_gain and least < needs.p_gain else None,
+            stiffness=None,
+        )
+        if not left.as_data():
+            return self
+        return replace(self, warnings=(*self.warnings, f"the motion was made to stand with {left}, which is not set"))
 
     def check(self) -> None:
         """Raise: ServoError: lists the problems."""
