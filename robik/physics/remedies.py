@@ -47,6 +47,7 @@ class Remedy:
         speed: in them; 1 is the motion's own.
         swing: share of its way that each swing goes.
         soft: whether feet land without speed.
+        rehearsed: whether a planner changes it in physics.
     """
 
     carry: bool = False
@@ -59,6 +60,7 @@ class Remedy:
     speed: float = 1.0
     swing: float = 1.0
     soft: bool = False
+    rehearsed: bool = False
 
     @property
     def moves_alike(self) -> bool:
@@ -68,7 +70,7 @@ class Remedy:
     @property
     def of_motion(self) -> Remedy:
         """Return the part of it that changes the motion, without what is set in the motors."""
-        return replace(self, carry=False, p_gain=None, stiffness=0.0, feedback=False)
+        return replace(self, carry=False, p_gain=None, stiffness=0.0, feedback=False, rehearsed=False)
 
     @property
     def needs(self) -> Needs | None:

@@ -1,8 +1,8 @@
 """Make It Stand: the least change of a motion with which the robot stands in nine of ten disturbed trials.
 
 Changes are tried from the cheapest on, each beside those that helped: set-points that carry the weight, stiffer
-servos, feedback of tilt where the robot has a sensor, a margin, a balance that knows momentum, a slower pace where the
-robot falls and then everywhere, shorter swings, softer landings.
+servos, feedback of tilt where the robot has a sensor, a margin, a balance that knows momentum, shorter swings, softer
+landings, a rehearsal, a slower pace where the robot falls and then everywhere.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from .motors import Motors
 from .obstacles import obstacles, soft_legs
 from .plan import RATE, Plan, planned
 from .process import simulate
+from .rehearsal import rehearsal_steps
 from .remedies import NORMAL, Remedy, Source
 from .verdict import Verdict
 
@@ -61,9 +62,9 @@ class Attempt:
     def stands(self) -> bool:
         """Return whether it stands as it is and in nine of ten disturbed trials."""
         verdict = self.verdict
-        return (
-            verdict is not None and verdict.stands and (verdict.stands_share is None or verdict.stands_share >= ENOUGH)
-        )
+        if verdict is None or self.remedy.rehearsed:  # a planner's goals do not go out with the motion
+            return False
+        return verdict.stands and (verdict.stands_share is None or verdict.stands_share >= ENOUGH)
 
     @property
     def score(self) -> tuple[float, float]:
@@ -104,6 +105,7 @@ class Attempt:
             "slow_s": [[max(a, 0.0), b] for a, b in remedy.windows if b < inf],
             "swing": remedy.swing,
             "soft_landing": remedy.soft,
+            "rehearsed": remedy.rehearsed,
         }
 
 
@@ -178,17 +180,18 @@ def standing_steps(
     kept = Remedy(p_gain=p_gain, feedback=feedback)
     yield from bench.tries("as it is", kept)
     for step, change in enumerate(_CHANGES):
-        if bench.best.stands:
+        if bench.chosen.stands:
             break
         for name, remedy in change(bench):
             bench.share = (step + 1) / (len(_CHANGES) + 1)
             yield from bench.tries(name, remedy)
-            if bench.best.stands:
+            if bench.chosen.stands:
                 break
-    best = bench.best
+    best = bench.chosen
     needs: tuple[str, ...] = ()
-    if not best.stands and best.plan is not None and best.verdict is not None:
-        needs = (*soft_legs(best.plan), *(best.verdict.obstacles or obstacles(best.plan)))
+    plain = bench.best
+    if not best.stands and plain.plan is not None and plain.verdict is not None:
+        needs = (*soft_legs(plain.plan), *(plain.verdict.obstacles or obstacles(plain.plan)))
     return Search(attempts=tuple(bench.attempts), chosen=bench.attempts.index(best), needs=needs)
 
 
@@ -203,9 +206,14 @@ class _Bench:
 
     @property
     def best(self) -> Attempt:
+        """Return the best attempt so far on which others can build, the earliest of equals."""
+        found = [attempt for attempt in self.attempts if not attempt.remedy.rehearsed]
+        return max(found, key=lambda attempt: attempt.score)
+
+    @property
+    def chosen(self) -> Attempt:
         """Return the best attempt so far, the earliest of equals."""
-        best: Attempt = max(self.attempts, key=lambda attempt: attempt.score)
-        return best
+        return max(self.attempts, key=lambda attempt: attempt.score)
 
     def drives(self, remedy: Remedy) -> dict[str, Drive]:
         """Return the motors' drives with a remedy."""
@@ -219,6 +227,9 @@ class _Bench:
         yield self.share, name
         try:
             motion, clip = self._motion(remedy)
+            if remedy.rehearsed:
+                yield from self._rehearses(name, remedy, motion)
+                return
             plan = planned(
                 self.source.mechanism,
                 motion,
@@ -234,6 +245,16 @@ class _Bench:
         allowed = int((1.0 - ENOUGH) * len(self.trials) + 1e-9)
         verdict = yield from relay(simulate(plan, self.trials, allowed), lambda _: (self.share, name))
         self.attempts.append(Attempt(name=name, remedy=remedy, motion=motion, clip=clip, plan=plan, verdict=verdict))
+
+    def _rehearses(self, name: str, remedy: Remedy, motion: Motion) -> Iterator[tuple[float, str]]:
+        """Rehearse a motion, judged by what its goals do without the planner; yield how far it is."""
+        mechanism, delay = self.source.mechanism, self.motors.delay
+        steps = rehearsal_steps(mechanism, motion, self.drives(remedy), delay=delay)
+        made = yield from relay(steps, lambda until: (self.share, f"{name}, until {until:.1f} s"))
+        verdict, problem = made.replay, "" if made.replay else made.lines()[0]
+        self.attempts.append(
+            Attempt(name=name, remedy=remedy, motion=made.motion if verdict else None, verdict=verdict, problem=problem)
+        )
 
     def _motion(self, remedy: Remedy) -> tuple[Motion, TargetClip | None]:
         """Return the motion with a remedy, made once for all settings of the motors."""
@@ -333,6 +354,11 @@ def _softer(bench: _Bench) -> Iterator[tuple[str, Remedy]]:
     yield "feet land softly", replace(remedy, pace=remedy.pace or "moving")
 
 
+def _rehearsed(bench: _Bench) -> Iterator[tuple[str, Remedy]]:
+    yield "rehearsed, its goals sent without looking", replace(bench.best.remedy, carry=True, rehearsed=True)
+
+
 _CHANGES = (
-    _carried, _stiffer, _righted, _margin, _moving, _much_stiffer, _slower_there, _slower, _narrower, _softer,
+    _carried, _stiffer, _righted, _margin, _moving, _much_stiffer, _narrower, _softer, _rehearsed, _slower_there,
+    _slower,
 )  # fmt: skip

@@ -78,13 +78,17 @@ def keep_verdict(root: Object, scene: Scene, verdict: Verdict, frames: np.ndarra
     fall = 0 if sample is None else round(float(frames[sample]))
     told = "Stands to the end in physics" if verdict.stands else f"Falls at frame {fall} in physics: {verdict.cause}"
     told = "Cannot fall: its base is fixed to the world" if verdict.is_fixed else told
-    result.physics, result.physics_stands, result.physics_frame = told, verdict.stands, fall
+    gains = verdict.told_of_gains()
+    result.physics = "; ".join([told, *gains])
+    result.physics_stands, result.physics_frame = verdict.stands, fall
     for row in result.actuators:
         if (load := verdict.loads.get(row.name)) is not None:
             row.torque, row.torque_frame = load.torque, round(float(frames[load.sample]))
             row.effort = load.effort if isfinite(load.effort) else 0.0
             row.heat, row.beyond = load.heat, load.beyond
-    result.physics_more = "; ".join(line.replace("; ", ", ") for line in filter(None, [*verdict.lines()[1:], more]))
+    result.physics_more = "; ".join(
+        line.replace("; ", ", ") for line in filter(None, [*verdict.lines()[1 + len(gains) :], more])
+    )
     show_ghost(root, scene, verdict, float(frames[0]))
 
 

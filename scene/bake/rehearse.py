@@ -11,7 +11,7 @@ from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion
 from ...robik.motions.curves import Curves
 from ...robik.motions.posing import posed
-from ...robik.physics.motors import Motors
+from ...robik.physics.motors import Motors, told_of_data
 from ...robik.physics.rehearsal import Rehearsal, rehearsal_steps
 from ..long_work.steps import Progress, in_thread
 from ..motion import motion_frames, motion_steps
@@ -42,7 +42,7 @@ def rehearse_steps(
         frame = float(np.interp(stood, motion.times, frames))
         yield Progress(share, f"Rehearse: it stands until {stood:.2f} s, frame {frame:.0f}", is_apart=True)
     if made[0].verdict.stands:
-        _keep(root, scene, mechanism, made[0], motion, frames)
+        _keep(root, scene, motors, made[0], motion, frames)
     return made[0]
 
 
@@ -56,16 +56,20 @@ def _rehearsed(
     made.append((yield from steps))
 
 
-def _keep(
-    root: Object, scene: Scene, mechanism: Mechanism, made: Rehearsal, motion: Motion, frames: np.ndarray
-) -> None:
+def sampled_as(mechanism: Mechanism, made: Motion, times: np.ndarray) -> Motion:
+    """Return what physics made, with bodies' poses, at those of the times (T,) that it has reached [s]."""
+    count = int(np.searchsorted(times, made.times[-1] + 1e-6))
+    return posed(mechanism, Curves(made).at(times[:count]), SOURCE)[0]
+
+
+def _keep(root: Object, scene: Scene, motors: Motors, made: Rehearsal, motion: Motion, frames: np.ndarray) -> None:
     """Write what physics made at the frames (T,) of the motion as a bake, with its verdict."""
-    count = int(np.searchsorted(motion.times, made.motion.times[-1] + 1e-6))
-    there = posed(mechanism, Curves(made.motion).at(motion.times[:count]), SOURCE)[0]
-    write_own_bake(root, scene, there, frames[:count])
+    there = sampled_as(motors.room.mechanism, made.motion, motion.times)
+    write_own_bake(root, scene, there, frames[: len(there.times)])
     robot = root.robik.robot
     robot.bakes[bakes.in_use(root)].name = f"{root.robik.label} rehearsed {len(robot.bakes)}"
     told, *more = made.lines()
+    more += filter(None, [f"with {motors.raised}" if motors.raised else "", told_of_data(motors)])
     robot.result.physics, robot.result.physics_stands, robot.result.physics_frame = told.capitalize(), made.stands, 0
     robot.result.physics_more = "; ".join(line.replace("; ", ", ") for line in more)
     bakes.keep_result(root)

@@ -25,6 +25,7 @@ from .freshness import mark
 from .kept_clip import keep_clip
 from .markers import mark_short
 from .physics import keep_verdict
+from .rehearse import sampled_as
 from .request import read_request
 from .result import store_result
 from .target_clip import sample_clip
@@ -98,7 +99,13 @@ def _keep(root: Object, scene: Scene, search: Search, source: Source, frames: np
         row.carry_weight, row.p_gain = attempt.remedy.carry, round(attempt.remedy.p_gain or 0.0)
         row.speed, row.tilt_feedback = attempt.remedy.speed, attempt.remedy.feedback
         row.stiffness = attempt.remedy.stiffness or physics.stiffness
-        if attempt.motion is not None and attempt.clip is not None:
+        if attempt.motion is not None and attempt.remedy.rehearsed:
+            there = sampled_as(source.mechanism, attempt.motion, source.motion.times)
+            bakes.begin(root)
+            write_motion(root, there, frames[: len(there.times)])
+            robot.result.frames = 0
+            index = _named(root, attempt)
+        elif attempt.motion is not None and attempt.clip is not None:
             places = _frames(attempt, frames, scene)
             bakes.begin(root)
             write_motion(root, attempt.motion, places)
@@ -106,11 +113,17 @@ def _keep(root: Object, scene: Scene, search: Search, source: Source, frames: np
             store_result(robot.result, source.mechanism, attempt.clip, attempt.motion, places, 0.0)
             robot.result.margin_asked = attempt.remedy.margin
             robot.result.mark = mark(root, scene)
-            bakes.keep_result(root)
-            index = bakes.in_use(root)
-            robot.bakes[index].name = f"Make It Stand: {attempt.name}"
+            index = _named(root, attempt)
         row.bake = robot.bakes[index].name
         row.frames = _way(attempt, source, frames, scene)
+
+
+def _named(root: Object, attempt: Attempt) -> int:
+    """Keep the result and the name of the bake that an attempt has made; return its index."""
+    bakes.keep_result(root)
+    index = bakes.in_use(root)
+    root.robik.robot.bakes[index].name = f"Make It Stand: {attempt.name}"
+    return index
 
 
 def _way(attempt: Attempt, source: Source, frames: np.ndarray, scene: Scene) -> str:

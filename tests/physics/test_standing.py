@@ -55,7 +55,11 @@ def test_what_cannot_stand_says_what_would_have_to_change_and_is_not_written(
     tried = said[: -len(needs)]
     assert [line.split("  ")[0] for line in tried[:2]] == ["as it is", "carry weight"]
     assert any(line.startswith("balance Moving") for line in tried)
-    assert tried[-1].startswith("feet land softly")
+    assert tried[-1].startswith("50 % of the pace")
+    (rehearsed,) = (k for k, line in enumerate(tried) if line.startswith("rehearsed, "))
+    assert "no goals were found that keep it up" in tried[rehearsed]
+    assert {line.split(" of the pace")[0][-1] for line in tried[rehearsed + 1 :]} == {"%"}, "slower is the last"
+    assert tried[rehearsed - 1].startswith("feet land softly")
     assert not any(line.startswith("tilt feedback") for line in tried), "there is no sensor"
     assert f"{stood} was not written" in printed.err
     assert not stood.exists()
