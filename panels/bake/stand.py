@@ -2,6 +2,7 @@
 
 from bpy.types import Context, Object, PropertyGroup, UILayout
 
+from ...scene.robot.chain import chain_file
 from ...scene.robot.parts import parts
 from ..tab import TabPanel, jump, line, robot_now, robot_or_hint
 
@@ -36,7 +37,7 @@ class ROBIK_PT_stand(TabPanel):
         column = layout.column(align=True)
         column.prop(physics, "carry_weight")
         column.prop(physics, "tilt_feedback")
-        if not (context.scene.robik.servos or context.scene.robik.playing.chain):
+        if chain_file(root, context.scene) is None and not context.scene.robik.playing.chain:
             column.prop(physics, "stiffness")
         _draw_attempts(layout, physics)
         _draw_details(layout, result)

@@ -110,8 +110,11 @@ def test_a_robot_on_feet_is_asked_once_it_is_baked() -> None:
     assert "Bake first" in " ".join(drawn("ROBIK_PT_stand").said())
     assert bpy.ops.robik.bake() == {"FINISHED"}
     assert controls("ROBIK_PT_stand") == [
-        "robik.test_in_physics", "robik.make_it_stand", "carry_weight", "tilt_feedback",
+        "robik.test_in_physics", "robik.make_it_stand", "robik.rehearse", "carry_weight", "tilt_feedback",
     ]  # fmt: skip
+    root = bpy.context.scene.robik.robot
+    root.robik.robot.source = ""  # beside which its servos are
+    assert controls("ROBIK_PT_stand")[-1] == "stiffness"
 
 
 def test_the_worst_cause_comes_with_one_remedy() -> None:
