@@ -170,10 +170,10 @@ class ROBIK_OT_export_motion(Reporting, ExportHelper):
         """Read the motion at its frames, or at the rate that is asked for."""
         root, path = chosen_robot(context.scene), bpy.path.abspath(self.filepath)
         mechanism, scene = read_robot(root), context.scene
-        even = self.rate > 0.0
-        frames = even_frames(root, mechanism, scene, self.rate) if even else motion_frames(root, mechanism, scene)
-        motion = replace(read_motion(root, mechanism, frames, scene), needs=motor_needs(root))
         chosen = format_to_write(path, self.format if self.properties.is_property_set("format") else None)
+        rate = self.rate or chosen.rate
+        frames = even_frames(root, mechanism, scene, rate) if rate else motion_frames(root, mechanism, scene)
+        motion = replace(read_motion(root, mechanism, frames, scene), needs=motor_needs(root))
         chain = servo_chain(root, mechanism, scene) if "servos" in chosen.needs else None
         with sound_of(scene, frames) if chosen.sounds else nullcontext() as sound:
             export_motion(

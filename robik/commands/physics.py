@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..motions.needs import Needs
     from ..physics.motors import Motors
     from ..physics.plan import Plan
+    from ..physics.verdict import Verdict
 
 
 def add_physics(commands: argparse._SubParsersAction) -> None:
@@ -83,7 +84,12 @@ def _physics(options: argparse.Namespace) -> int:
         save_motion(replace(own.reference, values=own.goals), options.goals, "csv")
     trials = (*SINGLE, *draws(options.trials)) if options.trials else ()
     verdict = finish(judge_steps(plan, motors, options.p_gain, trials))
-    lines = filter(None, [*verdict.lines(), told_of_data(motors)])
+    return _print_verdict(options, verdict, told_of_data(motors))
+
+
+def _print_verdict(options: argparse.Namespace, verdict: Verdict, more: str) -> int:
+    """Print the verdict, and more that is to be said with it; return the exit code."""
+    lines = filter(None, [*verdict.lines(), more])
     print(json.dumps(verdict.as_data(), indent=2) if options.json else "\n".join(lines))
     return 0
 

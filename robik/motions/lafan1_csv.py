@@ -57,7 +57,8 @@ def read(content: bytes, companions: Companions) -> Motion:
     names = layout_of(robot, companions.order).coordinates
     joints = len(names)
     lines = content.decode("utf-8-sig", errors="replace").splitlines()
-    columns, rate, rows = None, RATE, []
+    columns: list[int] | None = None
+    rate, rows = RATE, list[list[float]]()
     for k, line in enumerate(lines):
         if told := COMMENT.fullmatch(line):
             rate = float(told[1])

@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator
 from functools import partial
 from math import isfinite
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from bpy.types import Context, Object, Scene
@@ -93,7 +94,7 @@ def keep_verdict(root: Object, scene: Scene, verdict: Verdict, frames: np.ndarra
 
 
 def _simulated(
-    motors: Motors, p_gain: float | None, motion: Motion, how: dict[str, bool], trials: int, verdicts: list[Verdict]
+    motors: Motors, p_gain: float | None, motion: Motion, how: dict[str, Any], trials: int, verdicts: list[Verdict]
 ) -> Iterator[float]:
     """Yield the share that is done; the verdict ends up in `verdicts`. Nothing here touches Blender."""
     plan = partial(planned, motors.room.mechanism, motion, delay=motors.delay, source="the bake", **how)

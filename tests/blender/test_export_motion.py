@@ -128,7 +128,7 @@ LABS |= {"qpos-npz": "w.npz", "mujoco-keys": "w.xml"}
 @pytest.mark.parametrize("name", LABS)
 def test_formats_of_labs_are_written_and_come_back_as_keys(baked: Object, tmp_path: Path, name: str) -> None:
     plain = load_motion(export(tmp_path / "plain.npz"))
-    file = export(tmp_path / LABS[name], format=name)
+    file = export(tmp_path / LABS[name], format=name, rate=60.0)
     number = len(baked.robik.robot.bakes)
     assert bpy.ops.robik.import_motion(filepath=str(file), format=name, fps=60.0, angle=0.0) == {"FINISHED"}
     assert [bake.name for bake in baked.robik.robot.bakes][number:] == ["w, original", "w"], "actions of their own"
