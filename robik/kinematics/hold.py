@@ -1,281 +1,362 @@
-"""Hold of a robot by its actuators, along a motion.
+"""Hold of groups of loops at one placement, with its exact derivative, in compiled form.
 
-A motion v of the robot, its base held: changes of the tree's coordinates [rad, and slides in lengths of the robot] that
-keep the loops closed. With N an orthonormal basis of such motions, and P N what the actuators see of them,
+In coordinates x [rad, and slides in lengths of the robot] hold σ is the least |P v| over motions C v = 0 of length one
+(`singularity.py`). With the multipliers μ of Cᵀ μ = Pᵀ P v − σ² v at the motion v that actuators see least,
 
-    hold = least singular value of P N that counts = min |P v| / |v|
+    ∂σ = −μᵀ (∂C) v / σ
 
-It is 0 where the robot moves though its actuators stand still. Between two samples it goes through 0 where det(P N)
-changes its sign, N carried along. Loops that share joints have a hold of their own; the robot's is the least of them.
-Motions that no actuator sees even near the rest pose, as the spin of a rod between two balls, are idle and do not
-count.
+so it costs one product of the loops' second derivatives with v. Where as many actuators as freedoms move a group, σ has
+a sign: that of det(P N), N carried along from a reference. So signed, it is smooth where it goes through 0.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import kernel
-from ..mechanism.constraints import SLIDE
-from ..mechanism.topology import Topology, loop_groups
-from .assembly import assembled_poses, closed, prepared
-from .elimination import eliminate, new_elimination
-from .kernels import close, forward_kinematics, new_placement
-from .null_space import extend
+from ..jit import by_reference, inlined, kernel
+from ..mechanism.topology import Flat
+from .curvature import curvature_along
+from .dense import diagonalise, negative_pivots
+from .elimination import Elimination, eliminate, new_elimination
+from .kernels import Placement, close, forward_kinematics, new_placement
+from .null_space import extend_group, multipliers
 
-COUNTS = 1e-7  # of 1: a singular value above this is not zero
-MOVES = 0.1  # of what moves most in a motion: a body or an actuator with less has little part in it
-SPARE = 3  # motions that loops may gain where they fold flat
-ROOM = 2e6  # numbers that the motions of a run of frames may take
 ALIKE = 0.1  # of 1: the least determinant by which two bases of motions still are the same one, carried along
+MOVES = 0.1  # of what moves most in a motion: a body or an actuator with less has little part in it
 
 
-class Held(NamedTuple):
-    """Hold of each group of loops along a motion."""
+class Loops(NamedTuple):
+    """A group of equations that share joints, its closed form near the rest pose."""
 
-    hold: np.ndarray  # (T, groups) infinite where no actuator moves the group
-    crossed: np.ndarray  # (T, groups) whether it went through 0 since the sample before
+    number: int  # of the group
+    columns: np.ndarray  # (w,) its degrees of freedom
+    driven: np.ndarray  # (motors,) places of those among them that actuators move
+    unit: np.ndarray  # (w,) what one of each is [rad or m]
+    free: int  # motions that keep the loops closed
+    seen: int  # of these, those that actuators see
+    usual: float  # the largest hold
 
 
-class Lost(NamedTuple):
-    """Motion that actuators hardly see."""
+class Watch(NamedTuple):
+    """The k groups whose hold is measured, and scratch; n motions and w columns of the largest."""
 
-    motors: tuple[str, ...]  # whose part in it is largest
-    bodies: tuple[str, ...]  # that move most in it
+    groups: np.ndarray  # (k,) their numbers
+    free: np.ndarray  # (k,) motions of each
+    seen: np.ndarray  # (k,) motions that its actuators see
+    is_signed: np.ndarray  # (k,) whether it has no actuators beyond these
+    driven: np.ndarray  # (d,) whether an actuator moves it
+    unit: np.ndarray  # (d,) what one of each is [rad or m]
+    idle: np.ndarray  # (n + 1,) whether no actuator determines a body; the last of all says whether there are any
+    e: Elimination  # factors at the placement
+    probe: Placement  # scratch
+    ways: np.ndarray  # (n, d) a step along each motion
+    chosen: np.ndarray  # (n,) independent coordinate of each
+    basis: np.ndarray  # (n, w) the same, orthonormal
+    gram: np.ndarray  # (n, n) what actuators see of them; then its eigenvalues on the diagonal
+    vectors: np.ndarray  # (n + 1, n) its eigenvectors, row by row
+    order: np.ndarray  # (n,) its eigenvalues' places, the least first
+    sight: np.ndarray  # (n, w) orthonormal motions that actuators see
+    reference: np.ndarray  # (k, n, w) the same where signs are carried along from
+    side: np.ndarray  # (k,) sign of det(P N) there
+    square: np.ndarray  # (n, n) scratch
+    motion: np.ndarray  # (d,) the motion that actuators see least [rad or m]
+    force: np.ndarray  # (d,) scratch
+    multiplier: np.ndarray  # (rows,) μ
+    xi: np.ndarray  # (n + 1, 6) scratch: screws of the bodies
+    D: np.ndarray  # (3, 3) scratch
+    f: np.ndarray  # (3,) scratch
+    U: np.ndarray  # (d, 6) scratch
+
+
+def new_watch(loops: Sequence[Loops], idle: np.ndarray, flat: Flat, rest: np.ndarray) -> Watch:
+    """Return what is watched of a robot at rest (nq,): the hold of loops, beside which bodies (n,) may be idle."""
+    d, k = len(flat.before) if loops else 0, len(loops)
+    n, w = max((each.free for each in loops), default=0), max((len(each.columns) for each in loops), default=0)
+    driven, unit = np.zeros(d, bool), np.ones(d)
+    for each in loops:
+        driven[each.columns[each.driven]], unit[each.columns] = True, each.unit
+    return by_reference(Watch(
+        groups=np.array([each.number for each in loops], np.int64),
+        free=np.array([each.free for each in loops], np.int64),
+        seen=np.array([each.seen for each in loops], np.int64),
+        is_signed=np.array([len(each.driven) == each.seen for each in loops], bool),
+        driven=driven, unit=unit, idle=np.concatenate([[False], idle, [idle.any()]]),
+        e=new_elimination(flat), probe=new_placement(flat, rest),
+        ways=np.zeros((n, d)), chosen=np.zeros(n, np.int64), basis=np.zeros((n, w)), gram=np.zeros((n, n)),
+        vectors=np.zeros((n + 1, n)), order=np.zeros(n, np.int64), sight=np.zeros((n, w)),
+        reference=np.zeros((k, n, w)), side=np.zeros(k), square=np.zeros((n, n)), motion=np.zeros(d),
+        force=np.zeros(d), multiplier=np.zeros(len(flat.row_kind) + len(flat.coupling_leader)),
+        xi=np.zeros((len(flat.parent), 6)), D=np.zeros((3, 3)), f=np.zeros(3), U=np.zeros((d, 6)),
+    ))  # fmt: skip
 
 
 @kernel
-def motions_along(flat, now, e, step, q, first, most, motions, count):
-    """Fill in the motions that keep the loops closed, a column per independent coordinate, group after group."""
-    for k in range(q.shape[0]):
+def holds_along(flat, now, w, q, hold, is_usual, is_crossed):
+    """Fill the hold (T, k) of each group, whether its loops do not fold flat, and whether it went through 0 since."""
+    w.side[:] = 0.0
+    for t in range(q.shape[0]):
         for i in range(q.shape[1]):
-            now.q[i] = q[k, i]
+            now.q[i] = q[t, i]
         forward_kinematics(flat, now)
         close(flat, now)
-        eliminate(flat, now, e)
-        for g in range(first.shape[0]):
-            c0, c1, rank = flat.group_column_at[g], flat.group_column_at[g + 1], e.rank[g]
-            count[k, g] = c1 - c0 - rank
-            for j in range(min(c1 - c0 - rank, most[g])):
-                step[:] = 0.0
-                step[e.column[c0 + rank + j]] = 1.0
-                extend(flat, e, step)
-                for i in range(c1 - c0):
-                    motions[k, first[g] + i * most[g] + j] = step[flat.group_columns[c0 + i]]
+        eliminate(flat, now, w.e)
+        for k in range(w.groups.shape[0]):
+            hold[t, k], is_usual[t, k] = measure(flat, w, k)
+            is_crossed[t, k] = is_usual[t, k] and signed(flat, w, k) < 0.0
+            if is_usual[t, k]:
+                refer(flat, w, k, 1.0)
+            else:
+                w.side[k] = 0.0
 
 
-class Coordinates:
-    """Coordinates of a robot's tree, its base held.
+@kernel
+def _fill_ways(flat, w, k):
+    """Fill a step along each motion of a group from the factors at hand; return False where loops fold flat."""
+    g = w.groups[k]
+    c0, n = flat.group_column_at[g], w.free[k]
+    first = c0 + w.e.rank[g]
+    if flat.group_column_at[g + 1] - first != n:
+        return False
+    for a in range(n):
+        way = w.ways[a]
+        way[:] = 0.0
+        w.chosen[a] = w.e.column[first + a]
+        way[w.chosen[a]] = 1.0
+        extend_group(flat, w.e, g, way)
+    return True
 
-    Attributes:
-        kept: Degrees of freedom (d,) without the base's.
-        unit: What one of each is [rad or m], for all: 1, and the robot's size for slides.
-        driven: Whether an actuator moves it, for all.
-        names: Joint of each.
+
+@kernel
+def is_far(flat, w, k, least):
+    """Return whether a group's hold is at least so much, by the factors at hand: the cheap test.
+
+    Of PᵀP − least² over the motions, only idle ones may have negative eigenvalues.
     """
-
-    def __init__(self, topology: Topology):
-        self.topology, flat = topology, topology.flat
-        count, mechanism = len(flat.before), topology.mechanism
-        base = set(self.of(topology.base.name)) if topology.base else set()
-        self.kept = np.array([i for i in range(count) if i not in base], dtype=int)
-        slides = flat.at_v[np.flatnonzero(flat.kind == SLIDE)]
-        self.unit, self.driven = np.ones(count), np.zeros(count, bool)
-        self.unit[slides] = flat.size
-        self.names = {i: joint.name for joint in mechanism.joints for i in self.of(joint.name)}
-        for joint in mechanism.actuated:
-            self.driven[[i for i in self.of(joint.name) if i not in base]] = True
-
-    def of(self, joint: str) -> range:
-        """Return the degrees of freedom of a joint."""
-        b, flat = self.topology.joint_at.get(joint), self.topology.flat
-        if b is None or flat.first[b] == flat.last[b]:
-            return range(0)
-        return range(int(flat.at_v[flat.first[b]]), int(flat.tip[b]) + 1)
-
-
-def meter_of(topology: Topology) -> HoldMeter:
-    """Return the meter of a layout, made once for all solvers, which read what it found near the rest pose."""
-    meters = topology.known.setdefault("meters", {})
-    layout = tuple(topology.joint_at)
-    if layout not in meters:
-        meters[layout] = HoldMeter(topology)
-    return meters[layout]
+    if not _fill_ways(flat, w, k):
+        return False
+    g, n, A = w.groups[k], w.free[k], w.gram
+    for a in range(n):
+        for b in range(a + 1):
+            A[a, b] = 0.0
+    for at in range(flat.group_column_at[g], flat.group_column_at[g + 1]):
+        i = flat.group_columns[at]
+        weight = ((1.0 if w.driven[i] else 0.0) - least * least) / (w.unit[i] * w.unit[i])
+        for a in range(n):
+            x = weight * w.ways[a, i]
+            if x != 0.0:
+                for b in range(a + 1):
+                    A[a, b] += x * w.ways[b, i]
+    for a in range(n):
+        for b in range(a):
+            A[b, a] = A[a, b]
+    return negative_pivots(A, n) == n - w.seen[k]
 
 
-class HoldMeter:
-    """Measures the hold that a robot's actuators have of it.
+@kernel
+def measure(flat, w, k):
+    """Return a group's hold by the factors at hand, and whether loops do not fold flat; fill the motions."""
+    if not _fill_ways(flat, w, k):
+        return 0.0, False
+    g, n = w.groups[k], w.free[k]
+    c0, width = flat.group_column_at[g], flat.group_column_at[g + 1] - flat.group_column_at[g]
+    for a in range(n):
+        for i in range(width):
+            dof = flat.group_columns[c0 + i]
+            w.basis[a, i] = w.ways[a, dof] / w.unit[dof]
+    _orthonormalise(w.basis, n, width)
+    for a in range(n):
+        for b in range(a + 1):
+            total = 0.0
+            for i in range(width):
+                if w.driven[flat.group_columns[c0 + i]]:
+                    total += w.basis[a, i] * w.basis[b, i]
+            w.gram[a, b] = total
+            w.gram[b, a] = total
+    diagonalise(w.gram, w.vectors, n)
+    _put_in_order(w.gram, w.order, n)
+    least = w.order[n - w.seen[k]]
+    _fill_sight(w, k, width)
+    return sqrt(max(w.gram[least, least], 0.0)), True
 
-    Attributes:
-        loops: Groups (numbers) that hold a loop, and not couplings alone, and that actuators move.
-        columns: Degrees of freedom of each group.
-        usual: The largest hold of each group near the rest pose (groups,), infinite where no actuator moves it.
-        idle_bodies: Names of bodies that no actuator determines even there.
-    """
 
-    def __init__(self, topology: Topology):
-        self.topology, self.coordinates = topology, Coordinates(topology)
-        self.flat = prepared(topology)
-        self._now, self._e = new_placement(self.flat, topology.rest), new_elimination(self.flat)
-        driven, unit = self.coordinates.driven, self.coordinates.unit
-        self._names = [topology.mechanism.bodies[i].name for i in topology.order]
-        groups = loop_groups(self.flat)
-        self.columns = [columns for _, columns in groups]
-        self._driven = [np.flatnonzero(driven[columns]) for columns in self.columns]
-        self._unit = [unit[columns] for columns in self.columns]
-        in_groups = np.concatenate([np.zeros(0, int), *self.columns])
-        alone = np.setdiff1d(self.coordinates.kept, in_groups)
-        self._holds_alone = 1.0 if driven[alone].any() else np.inf
-        self._look_near_rest(alone[~driven[alone]])
-        cut_rows = len(self.flat.row_kind)
-        self.loops = [g for g, (rows, _) in enumerate(groups) if (rows < cut_rows).any() and self.seen[g]]
+@kernel
+def _orthonormalise(basis, n, width):
+    """Make the first n rows orthogonal to each other, twice for what rounding leaves, and of length one."""
+    for a in range(n):
+        row = basis[a]
+        for _ in range(2):
+            for b in range(a):
+                share = 0.0
+                for i in range(width):
+                    share += basis[b, i] * row[i]
+                for i in range(width):
+                    row[i] -= share * basis[b, i]
+            length = 0.0
+            for i in range(width):
+                length += row[i] * row[i]
+            length = sqrt(length)
+            for i in range(width):
+                row[i] /= length
 
-    def _look_near_rest(self, loose: np.ndarray) -> None:
-        """Note how many motions each group has near the rest pose, and which of them no actuator sees."""
-        near = [n.q.copy() for residual, n in assembled_poses(self.flat, self.topology.rest)
-                if closed(self.flat, n, residual)]  # fmt: skip
-        q = np.array(near).reshape(len(near), len(self.topology.rest))
-        widths = np.array([len(columns) for columns in self.columns], dtype=np.int64)
-        motions, count = self._motions(q, widths)
-        self.free, self.seen = [], []
-        self.usual, self.idle = np.full(len(widths), np.inf), np.zeros(self.flat.bodies, bool)
-        idle: dict[int, list[np.ndarray]] = {k: [] for k in range(len(q))}
-        for g, columns in enumerate(self.columns):
-            free = int(count[:, g].min()) if len(q) else 0
-            bases = [self._basis(motions[g][k], g, count[k, g]) for k in range(len(q))]
-            values = [np.linalg.svd(basis[self._driven[g]], compute_uv=False) for basis in bases]
-            ranks = [int((found > COUNTS).sum()) for found in values]
-            seen = max((rank for rank, n in zip(ranks, count[:, g], strict=True) if n == free), default=0)
-            self.free.append(free)
-            self.seen.append(seen)
-            best = [k for k, rank in enumerate(ranks) if count[k, g] == free and rank == seen]
-            if seen:
-                self.usual[g] = max(values[k][seen - 1] for k in best)
-            if best and free > seen:
-                k = best[0]
-                unseen = bases[k] @ np.linalg.svd(bases[k][self._driven[g]])[2][seen:].T
-                idle[k].append(self._spread(columns, unseen))
-        if len(q):
-            idle[0].append(self._spread(loose, np.eye(len(loose))))
-        for k, found in idle.items():
-            if found:
-                self.idle |= (self._sizes(q[k], np.hstack(found)) > COUNTS).any(axis=1)
-        self.idle_bodies = frozenset(np.array(self._names)[self.idle].tolist())
 
-    def _spread(self, columns: np.ndarray, motions: np.ndarray) -> np.ndarray:
-        """Return motions (columns, k) among all degrees of freedom (d, k)."""
-        found = np.zeros((len(self.flat.before), motions.shape[1]))
-        found[columns] = motions
-        return found
+@inlined
+def _put_in_order(gram, order, n):
+    """Fill the places of the diagonal's n entries, the least first."""
+    for a in range(n):
+        at = a
+        while at > 0 and gram[order[at - 1], order[at - 1]] > gram[a, a]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = a
 
-    def _motions(self, q: np.ndarray, most: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
-        """Return the motions (T, width, most) of each group at coordinates (T, nq), and their numbers (T, groups)."""
-        sizes = np.array([len(columns) for columns in self.columns], dtype=np.int64) * most
-        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        motions, count = np.zeros((len(q), int(first[-1]))), np.zeros((len(q), len(sizes)), np.int64)
-        step = np.zeros(len(self.flat.before))
-        motions_along(self.flat, self._now, self._e, step, np.ascontiguousarray(q), first[:-1], most, motions, count)
-        split = [
-            motions[:, first[g] : first[g + 1]].reshape(len(q), len(self.columns[g]), int(most[g])) if most[g] else
-            np.zeros((len(q), len(self.columns[g]), 0))
-            for g in range(len(sizes))
-        ]  # fmt: skip
-        return split, count
 
-    def _basis(self, motions: np.ndarray, g: int, count: int) -> np.ndarray:
-        """Return an orthonormal basis (…, width, count) of motions (…, width, columns) of a group."""
-        return np.linalg.qr(motions[..., :count] / self._unit[g][:, None])[0]
+@kernel
+def _fill_sight(w, k, width):
+    """Fill the orthonormal motions that actuators see, the one that they see least first."""
+    n, seen = w.free[k], w.seen[k]
+    for s in range(seen):
+        vector = w.vectors[w.order[n - seen + s]]
+        for i in range(width):
+            total = 0.0
+            for a in range(n):
+                total += vector[a] * w.basis[a, i]
+            w.sight[s, i] = total
 
-    def along(self, q: np.ndarray) -> Held:
-        """Return the hold of each group of loops."""
-        most = np.array([n + SPARE for n in self.free], dtype=np.int64)
-        numbers = max(1, sum(len(c) * int(m) for c, m in zip(self.columns, most, strict=True)))
-        run = max(2, int(ROOM / numbers))
-        hold, crossed = np.full((len(q), len(most)), np.inf), np.zeros((len(q), len(most)), bool)
-        if not len(most):
-            return Held(hold, crossed)
-        for start in range(0, max(len(q) - 1, 1), run - 1):  # with the last frame of the run before
-            part = slice(start, start + run)
-            motions, count = self._motions(q[part], most)
-            for g in np.flatnonzero(self.seen).tolist():
-                hold[part, g], found = self._group(motions[g], count[:, g], g)
-                crossed[part, g][1:] = found[1:]
-        return Held(hold, crossed)
 
-    def least(self, q: np.ndarray) -> np.ndarray:
-        """Return the least hold of all groups and of joints that are in none (T,)."""
-        return self.along(q).hold.min(axis=1, initial=self._holds_alone)
+@kernel
+def _side(flat, w, k):
+    """Return the sign of det(P N) over the motions that actuators see."""
+    g, seen, column = w.groups[k], w.seen[k], 0
+    for at in range(flat.group_column_at[g], flat.group_column_at[g + 1]):
+        if w.driven[flat.group_columns[at]]:
+            for s in range(seen):
+                w.square[s, column] = w.sight[s, at - flat.group_column_at[g]]
+            column += 1
+    return 1.0 if _determinant(w.square, seen) >= 0.0 else -1.0
 
-    def _group(self, motions: np.ndarray, count: np.ndarray, g: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the hold (T,) of a group and whether it went through 0, by its motions (T, width, columns)."""
-        free, seen, frames = self.free[g], self.seen[g], len(motions)
-        basis = self._basis(motions, g, free)
-        U, values, Vt = np.linalg.svd(basis[:, self._driven[g]], full_matrices=False)
-        hold, crossed = np.abs(values[:, seen - 1]), np.zeros(frames, bool)  # LAPACK may return -0
-        usual = count == free
-        for k in np.flatnonzero(~usual).tolist():
-            hold[k] = self._unusual(motions[k], int(count[k]), g)
-        if len(self._driven[g]) == seen and frames > 1:
-            side = np.sign(np.linalg.det(U))
-            moved = basis @ np.swapaxes(Vt[:, :seen], 1, 2)
-            turn = np.linalg.det(np.swapaxes(moved[:-1], 1, 2) @ moved[1:])
-            crossed[1:] = (turn * side[:-1] * side[1:] < -ALIKE) & usual[:-1] & usual[1:]
-        return hold, crossed
 
-    def _unusual(self, motions: np.ndarray, count: int, g: int) -> float:
-        """Return the hold of a group where its loops have another number of motions (width, columns) than elsewhere."""
-        seen = count - (self.free[g] - self.seen[g])
-        if seen <= 0:
-            return np.inf
-        if seen > len(self._driven[g]) or count > motions.shape[1]:
+@kernel
+def signed(flat, w, k):
+    """Return the sign of a group's hold against the reference; 1 where it has none or the reference is too far away."""
+    if not w.is_signed[k]:
+        return 1.0
+    g, seen = w.groups[k], w.seen[k]
+    width = flat.group_column_at[g + 1] - flat.group_column_at[g]
+    for s in range(seen):
+        for t in range(seen):
+            total = 0.0
+            for i in range(width):
+                total += w.reference[k, s, i] * w.sight[t, i]
+            w.square[s, t] = total
+    turn = _determinant(w.square, seen)
+    if abs(turn) < ALIKE:
+        return 1.0
+    return _side(flat, w, k) * w.side[k] * (1.0 if turn > 0.0 else -1.0)
+
+
+@kernel
+def refer(flat, w, k, sign):
+    """Make the pose that was measured the reference, where hold has this sign."""
+    if w.is_signed[k]:
+        w.side[k] = sign * _side(flat, w, k)
+        for s in range(w.seen[k]):
+            for i in range(w.sight.shape[1]):
+                w.reference[k, s, i] = w.sight[s, i]
+
+
+@kernel
+def _determinant(A, n):
+    """Return the determinant of A[:n, :n], which is lost."""
+    total = 1.0
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[best, k]):
+                best = i
+        if A[best, k] == 0.0:
             return 0.0
-        basis = self._basis(motions, g, count)
-        return float(np.linalg.svd(basis[self._driven[g]], compute_uv=False)[seen - 1])
+        if best != k:
+            total = -total
+            for j in range(k, n):
+                A[k, j], A[best, j] = A[best, j], A[k, j]
+        total *= A[k, k]
+        for i in range(k + 1, n):
+            f = A[i, k] / A[k, k]
+            for j in range(k + 1, n):
+                A[i, j] -= f * A[k, j]
+    return total
 
-    def share(self, q: np.ndarray, g: int) -> float:
-        """Return how much of the motion of a group that its actuators see least is one of bodies that they determine.
 
-        A spin that is idle may be a large part of it, as in joints of three hinges that are nearly in line.
-        """
-        if not self.idle_bodies:
-            return 1.0
-        size = self._sizes(q, self._least_held(q, g)[0])[:, 0]
-        found = float(size[~self.idle].max(initial=0.0) / size.max(initial=1e-300))
-        return 1.0 if found > MOVES else max(found, 1e-12)
+@kernel
+def fill_motion(flat, w, k):
+    """Fill the motion that the actuators of a measured group see least."""
+    c0 = flat.group_column_at[w.groups[k]]
+    w.motion[:] = 0.0
+    for i in range(flat.group_column_at[w.groups[k] + 1] - c0):
+        dof = flat.group_columns[c0 + i]
+        w.motion[dof] = w.sight[0, i] * w.unit[dof]
 
-    def lost(self, q: np.ndarray, g: int) -> Lost:
-        """Return what hold is about: the motion of a group that its actuators see least."""
-        motion, seen = self._least_held(q, g)
-        joints = [self.coordinates.names[int(i)] for i in self.columns[g][self._driven[g]]]
-        motors = [name for name, s in zip(joints, seen, strict=True) if s > MOVES * seen.max()]
-        size = self._sizes(q, motion)[:, 0]
-        moves = (size > MOVES * size.max(initial=1e-300)) & ~self.idle
-        return Lost(tuple(dict.fromkeys(motors)), tuple(np.array(self._names)[moves].tolist()))
 
-    def _least_held(self, q: np.ndarray, g: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the motion (d, 1) of a group that its actuators see least, and the part of each of these in it."""
-        most = np.array([n + SPARE for n in self.free], dtype=np.int64)
-        motions, count = self._motions(q[None], most)
-        basis = self._basis(motions[g][0], g, min(int(count[0, g]), int(most[g])))
-        U, _, Vt = np.linalg.svd(basis[self._driven[g]], full_matrices=False)
-        k = min(self.seen[g], len(Vt)) - 1
-        return self._spread(self.columns[g], basis @ Vt[k : k + 1].T), np.abs(U[:, k])
+@kernel
+def gradient(flat, now, w, k, hold, out):
+    """Fill out (d,) with the derivative of a group's hold where it was measured at `now`, its sign aside."""
+    fill_motion(flat, w, k)
+    w.force[:] = 0.0
+    for at in range(flat.group_column_at[w.groups[k]], flat.group_column_at[w.groups[k] + 1]):
+        i = flat.group_columns[at]
+        w.force[i] = ((1.0 if w.driven[i] else 0.0) - hold * hold) * w.motion[i] / (w.unit[i] * w.unit[i])
+    multipliers(flat, w.e, w.force, w.multiplier)
+    curvature_along(flat, now, w.multiplier, w.motion, w, out)
+    for i in range(out.shape[0]):
+        out[i] /= max(hold, 1e-9)
 
-    def _sizes(self, q: np.ndarray, motions: np.ndarray) -> np.ndarray:
-        """Return how far motions (d, k) at coordinates (nq,) turn [rad] and move [sizes] each body (bodies, k)."""
-        flat, now = self.flat, self._now
-        now.q[:] = q
-        forward_kinematics(flat, now)
-        scaled = motions * self.coordinates.unit[:, None]
-        size = np.zeros((flat.bodies, motions.shape[1]))
-        for b in range(1, flat.bodies + 1):
-            path, i = [], int(flat.tip[b])
-            while i >= 0:
-                path.append(i)
-                i = int(flat.before[i])
-            turn, move = now.omega[path].T @ scaled[path], now.v[path].T @ scaled[path]
-            move += np.cross(turn.T, now.c[b]).T
-            size[b - 1] = np.sqrt((turn**2).sum(axis=0) + (move**2).sum(axis=0) / flat.size**2)
-        return size
+
+@kernel
+def share(flat, now, w):
+    """Return how much of `motion` is one of bodies that actuators determine: 1 where these have a part in it."""
+    if not w.idle[w.idle.shape[0] - 1]:
+        return 1.0
+    largest, own = 1e-300, 0.0
+    fill_screws(flat, now, w.motion, w.xi)
+    for b in range(1, flat.bodies + 1):
+        size = _size(flat, now, w.xi[b], b)
+        largest = max(largest, size)
+        if not w.idle[b]:
+            own = max(own, size)
+    return min(1.0, max(own / (MOVES * largest), 1e-12))
+
+
+@kernel
+def sizes(flat, now, motion, xi, out):
+    """Fill how far a motion (d,) turns [rad] and moves [sizes] each body (bodies,)."""
+    fill_screws(flat, now, motion, xi)
+    for b in range(1, flat.bodies + 1):
+        out[b - 1] = _size(flat, now, xi[b], b)
+
+
+@kernel
+def fill_screws(flat, now, motion, xi):
+    """Fill the screw of each body (bodies + 1, 6) in a motion (d,)."""
+    for b in range(1, flat.parent.shape[0]):
+        for i in range(6):
+            xi[b, i] = xi[flat.parent[b], i]
+        if flat.first[b] < flat.last[b]:
+            for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
+                for i in range(3):
+                    xi[b, i] += now.omega[j, i] * motion[j]
+                    xi[b, 3 + i] += now.v[j, i] * motion[j]
+
+
+@inlined
+def _size(flat, now, xi, b):
+    """Return how far a screw turns [rad] and moves [sizes] a body."""
+    c = now.c[b]
+    x = xi[3] + xi[1] * c[2] - xi[2] * c[1]
+    y = xi[4] + xi[2] * c[0] - xi[0] * c[2]
+    z = xi[5] + xi[0] * c[1] - xi[1] * c[0]
+    turn = xi[0] * xi[0] + xi[1] * xi[1] + xi[2] * xi[2]
+    return sqrt(turn + (x * x + y * y + z * z) / (flat.size * flat.size))

@@ -15,8 +15,8 @@ import numpy as np
 from ..mechanism.kept import kept_with_robot
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import build_topology
+from .driven import actuation
 from .loop_walk import LoopWalk
-from .singularity import actuation
 from .straightening import straightened
 
 LOG = logging.getLogger(__name__)

@@ -11,9 +11,9 @@ from ..mechanism.model import Mechanism
 from ..mechanism.topology import Flat, Topology, build_topology, loop_groups
 from ..words import counted
 from .assembly import assembled_poses, closed, prepared
+from .driven import Actuation, actuation
 from .elimination import RANK_TOLERANCE
 from .kernels import close, forward_kinematics, group_jacobian, new_placement
-from .singularity import Actuation, actuation
 from .straightening import straightened
 
 

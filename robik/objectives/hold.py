@@ -2,7 +2,7 @@
 
     f = w Σ g(x),   g(x) = x³ / (1 − x),   x = (1.2 σ° − σ) / (1.2 σ° − σ₀)   where σ < 1.2 σ°
 
-σ is the hold of a group of loops (`kinematics/hold_gradient.py`), σ° its bound. The wall has no end: f is infinite from
+σ is the hold of a group of loops (`kinematics/hold.py`), σ° its bound. The wall has no end: f is infinite from
 σ₀ on. That is the bound itself, or, for a robot that starts below, hardly less than it had in the frame before, so that
 it can only leave. First derivatives are exact, second ones their differences along the independent coordinates. A frame
 is solved without the wall first, and that is its solution where the wall would not act in it. So the wall costs a look
@@ -18,8 +18,7 @@ import numpy as np
 from ..jit import by_reference, compiled_for_record, inlined, kernel
 from ..kinematics.dense import diagonalise
 from ..kinematics.elimination import eliminate
-from ..kinematics.hold import meter_of
-from ..kinematics.hold_gradient import (
+from ..kinematics.hold import (
     Watch,
     fill_motion,
     gradient,
@@ -39,6 +38,7 @@ from ..kinematics.kernels import (
     integrate,
     new_placement,
 )
+from ..kinematics.singularity import meter_of
 from ..mechanism.topology import Flat, Topology
 
 USUAL = 0.5  # of the hold near the rest pose: the bound of a robot whose gears never leave it more
@@ -85,9 +85,10 @@ def new_holds(topology: Topology, bound: float = 0.0) -> Holds:
     """
     meter = meter_of(topology) if bound > 0.0 and topology.cuts and not topology.steps else None
     flat = by_reference(topology.flat)
-    watch = new_watch(meter if meter and meter.loops else None, topology.flat, topology.rest)
+    loops, idle = (meter.loops, meter.idle) if meter else ([], np.zeros(topology.flat.bodies, bool))
+    watch = new_watch(loops, idle, topology.flat, topology.rest)
     k, n, d = len(watch.groups), len(watch.chosen), len(watch.driven)
-    usual = meter.usual[meter.loops] if meter and k else np.zeros(0)
+    usual = np.array([each.usual for each in loops])
     kind = KeptHolds if k else Holds
     first = np.minimum(bound, USUAL * usual)
     return by_reference(kind(

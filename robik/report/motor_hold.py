@@ -1,7 +1,7 @@
 """Hold that motors have of a robot along a motion, and their forward kinematics, held against a bake.
 
-Hold is measured in `kinematics/hold.py`. Forward kinematics takes each frame from the one before. Where hold is lost,
-it may come to another assembly than the bake's, and so may the robot.
+Hold is measured in `kinematics/singularity.py`. Forward kinematics takes each frame from the one before. Where hold is
+lost, it may come to another assembly than the bake's, and so may the robot.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from ..kinematics.blocks import blocks
 from ..kinematics.forward import ForwardKinematics
 from ..kinematics.frames import read_states
-from ..kinematics.hold import Held, HoldMeter
 from ..kinematics.kernels import difference, new_placement
+from ..kinematics.singularity import Held, Meter, meter_of
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import Topology
 from ..motions.hold import LEAST, Hold
@@ -33,7 +33,7 @@ def hold_of_bake(
     base: tuple[np.ndarray, np.ndarray] | None,
 ) -> Hold | None:
     """Return the hold along a bake, and where its motors alone bring the bodies elsewhere."""
-    if not topology.cuts or not (meter := HoldMeter(topology)).loops:
+    if not topology.cuts or not (meter := meter_of(topology)).loops:
         return None
     fk = ForwardKinematics(mechanism, topology)
     off = _off(fk, meter, q, values, base)
@@ -46,7 +46,7 @@ def hold_of_bake(
 def hold_along(mechanism: Mechanism, values: np.ndarray) -> Hold | None:
     """Return the hold along actuator values, from the rest pose on, and where loops do not close or jump."""
     fk = ForwardKinematics(mechanism)
-    if not fk.topology.cuts or not (meter := HoldMeter(fk.topology)).loops:
+    if not fk.topology.cuts or not (meter := meter_of(fk.topology)).loops:
         return None
     q, residual = fk.coordinates_along(values)
     apart, held = residual > position_met(mechanism), meter.along(q)
@@ -54,17 +54,17 @@ def hold_along(mechanism: Mechanism, values: np.ndarray) -> Hold | None:
     return _hold(meter, q, held, apart | _jumps(meter, q))
 
 
-def _hold(meter: HoldMeter, q: np.ndarray, held: Held, apart: np.ndarray) -> Hold:
+def _hold(meter: Meter, q: np.ndarray, held: Held, apart: np.ndarray) -> Hold:
     """Return what is told of the hold of the groups of loops, and of samples (T,) that are apart."""
     loops = meter.loops
-    hold = _through_zero(meter, q, held)[:, loops]
-    usual = np.maximum(meter.usual[loops], np.where(np.isfinite(hold), hold, 0.0).max(axis=0, initial=0.0))
+    hold = _through_zero(meter, q, held)
+    usual = np.maximum([each.usual for each in loops], np.where(np.isfinite(hold), hold, 0.0).max(axis=0, initial=0.0))
     bound = np.minimum(LEAST, 0.5 * usual)  # half of what a gear leaves that never has more
     for k, g in np.argwhere(hold < bound).tolist():
-        hold[k, g] /= meter.share(q[k], loops[g])
+        hold[k, g] /= meter.share(q[k], g)
     below = (hold < bound).any(axis=1)
     frame, worst = np.unravel_index(int((hold / bound).argmin()), hold.shape)
-    lost = meter.lost(q[frame], loops[worst]) if (below | apart).any() else None
+    lost = meter.lost(q[frame], int(worst)) if (below | apart).any() else None
     return Hold(
         values=hold.min(axis=1),
         frame=int(frame),
@@ -76,7 +76,7 @@ def _hold(meter: HoldMeter, q: np.ndarray, held: Held, apart: np.ndarray) -> Hol
     )
 
 
-def _through_zero(meter: HoldMeter, q: np.ndarray, held: Held) -> np.ndarray:
+def _through_zero(meter: Meter, q: np.ndarray, held: Held) -> np.ndarray:
     """Return hold (T, groups), 0 at the nearer of two samples between which it goes through 0."""
     hold = held.hold.copy()
     for k, g in np.argwhere(held.crossed).tolist():
@@ -97,7 +97,7 @@ class _Off(NamedTuple):
 
 def _off(
     fk: ForwardKinematics,
-    meter: HoldMeter,
+    meter: Meter,
     q: np.ndarray,
     values: np.ndarray,
     base: tuple[np.ndarray, np.ndarray] | None,
@@ -123,11 +123,10 @@ def _off(
     return _Off(apart, tuple(names[moved].tolist()), *largest.tolist())
 
 
-def _jumps(meter: HoldMeter, q: np.ndarray) -> np.ndarray:
+def _jumps(meter: Meter, q: np.ndarray) -> np.ndarray:
     """Return the samples (T,) into which coordinates of loops go further than hold lets motors bring them."""
     coordinates, step = meter.coordinates, np.zeros(len(meter.flat.before))
-    loops = [(columns, columns[coordinates.driven[columns]], min(LEAST, 0.5 * meter.usual[g]))
-             for g in meter.loops for columns in [meter.columns[g]]]  # fmt: skip
+    loops = [(each.columns, each.columns[each.driven], min(LEAST, 0.5 * each.usual)) for each in meter.loops]
     jumps = np.zeros(len(q), bool)
     for k in range(1, len(q)):
         difference(meter.flat, q[k], q[k - 1], step)

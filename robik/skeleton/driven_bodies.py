@@ -11,7 +11,7 @@ import numpy as np
 
 from ..kinematics.calls import frame_columns, motor_steps
 from ..kinematics.forward import ForwardKinematics
-from ..kinematics.hold import meter_of
+from ..kinematics.singularity import meter_of
 from ..mechanism.model import Mechanism
 
 POSES, NEAR = 4, 0.05  # at rest, which may be singular, and within so much of it [rad, m]

@@ -16,8 +16,8 @@ from ..jit import by_reference, compile_for
 from ..kinematics import ball_coordinates, curvature, elimination
 from ..kinematics.forward import ForwardKinematics
 from ..kinematics.frames import read_states
-from ..kinematics.hold import HoldMeter
 from ..kinematics.kernels import new_placement
+from ..kinematics.singularity import meter_of
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import build_topology
 from ..motions import Motion
@@ -43,7 +43,7 @@ def compile_all(is_helped: bool = True) -> None:
     usual = loop(), tree()
     for mechanism, clip in usual:
         retarget(mechanism, clip, SETTINGS)
-        HoldMeter(build_topology(mechanism))
+        meter_of(build_topology(mechanism))
     for mechanism, clip in usual:
         retarget(mechanism, asking_for_all(mechanism, clip), SETTINGS)
     looped, _ = usual[0]

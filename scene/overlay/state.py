@@ -12,15 +12,15 @@ from ...robik.dynamics.inverse import GRAVITY
 from ...robik.errors import RobikError
 from ...robik.feet.finding import ground_of
 from ...robik.feet.support import TOUCH, signed_distance, sole_length, standing_points, support_polygons
-from ...robik.ik.independence import independence
 from ...robik.kinematics.forward import ForwardKinematics
 from ...robik.kinematics.frames import frame_poses, robot_com
 from ...robik.kinematics.joint_places import JointPlace, joint_places
-from ...robik.mechanism import Mechanism, Pose
+from ...robik.kinematics.singularity import Followed, meter_of, whole
+from ...robik.mechanism import Mechanism
 from ...robik.mechanism.joints import SLIDES
 from ...robik.mechanism.pose import Vector
 from ...robik.motions import Motion
-from ...robik.objectives.settings import Settings
+from ...robik.motions.hold import LEAST
 from ..bake.kept_clip import KeptClip, kept_clip
 from ..bake.result import used_range
 from ..character.mapping import check_source, read_target, source_matrix, track
@@ -29,8 +29,6 @@ from ..motion import is_at_hand, read_values
 from ..robot.parts import bodies, pose_of
 from ..robot.reading import read_moving_parts
 from .forces import bake_forces
-
-SINGULAR = 0.03  # a motor whose independence is this small counts as singular
 
 
 @dataclass(frozen=True)
@@ -292,18 +290,20 @@ def _singularities(
     solver = _solvers.get(root.session_uid)
     if solver is None or solver.mechanism != mechanism:
         solver = _solvers[root.session_uid] = ForwardKinematics(mechanism)
-    base = None
-    if solver.root is not None:
-        i = mechanism.body_index[solver.root]
-        base = Pose(tuple(motion.position[0, i]), tuple(motion.quaternion[0, i]))
-    values = np.array([place.values[k] for place, k in driven])
-    if kept is not None:
-        names = tuple(n for n in kept.clip.tracks if n in mechanism.frame_names)
-        found = independence(solver, values, base, names, kept.settings, kept.clip.com is not None)
-    else:
-        found = independence(solver, values, base, tuple(f.name for f in mechanism.frames), Settings())
-    sines = np.ones(len(values)) if found is None else found
+    found: dict[str, float] = {}
+    if solver.solve(np.array([place.values[k] for place, k in driven])).assembled:
+        followed = whole(mechanism) if kept is None else _followed(mechanism, kept)
+        found = meter_of(solver.topology).by_joint(solver.coordinates, followed)
     return [
-        (SINGULAR / max(float(s), 1e-6), f"{place.joint.coordinate_names[k]} singular")
-        for s, (place, k) in zip(sines, driven, strict=True)
+        (LEAST / max(found.get(place.joint.name, np.inf), 1e-6), f"{place.joint.coordinate_names[k]} singular")
+        for place, k in driven
+    ]
+
+
+def _followed(mechanism: Mechanism, kept: KeptClip) -> list[Followed]:
+    """Return what of the frames has weight in a bake."""
+    weights = {name: kept.settings.weights(name) for name in kept.clip.tracks if name in mechanism.frame_names}
+    return [
+        Followed(name, np.array(w.position) > 0, np.array(w.axes)[:, np.array(w.directions) > 0])
+        for name, w in weights.items()
     ]

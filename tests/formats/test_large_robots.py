@@ -13,10 +13,10 @@ import pytest
 
 from robik.budget import Budget, within
 from robik.formats import import_robot
+from robik.kinematics.driven import actuation
 from robik.kinematics.forward import ForwardKinematics
 from robik.kinematics.kernels import closure_jacobian
 from robik.kinematics.mobility import inspect
-from robik.kinematics.singularity import actuation
 from robik.mechanism import topology
 from tests.formats.mjcf_text import write
 

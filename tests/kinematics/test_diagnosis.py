@@ -8,8 +8,8 @@ import pytest
 
 from robik import robots
 from robik.kinematics.diagnosis import diagnose
+from robik.kinematics.driven import actuation
 from robik.kinematics.mobility import inspect
-from robik.kinematics.singularity import actuation
 from robik.mechanism import WORLD, Body, Joint, Mechanism, Pose
 
 CORNERS = [(0.0, 0.0), (0.05, 0.1), (0.4, 0.3), (0.4, 0.0)]

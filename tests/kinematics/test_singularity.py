@@ -10,10 +10,11 @@ from scipy.spatial.transform import Rotation
 
 from experiments.robots import four_bar
 from robik import robots
+from robik.kinematics.driven import actuation
 from robik.kinematics.forward import ForwardKinematics
 from robik.kinematics.frames import frame_poses
 from robik.kinematics.mobility import inspect
-from robik.kinematics.singularity import actuation, distances
+from robik.kinematics.singularity import Followed, distances, meter_of, whole
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 
 
@@ -154,3 +155,25 @@ def test_redundant_rows_are_told_loop_by_loop() -> None:
     )
     assert set(left.rows) == {5}
     assert "6 redundant" in " ".join(walker.lines())
+
+
+def test_motors_with_a_part_in_a_singular_pose_are_told() -> None:
+    """A straight elbow makes shoulder and elbow singular for a hand that follows places, not for one that turns too."""
+    arm = planar_arm()
+    fk = ForwardKinematics(arm)
+    meter, place = meter_of(fk.topology), Followed("hand", np.ones(3, bool), np.zeros((3, 0)))
+    straight, bent = (fk.coordinates_along(np.array([[0.2, elbow]]))[0][0] for elbow in (0.5, 1.7))
+    assert max(meter.by_joint(straight, [place]).values()) < 1e-9
+    assert min(meter.by_joint(bent, [place]).values()) > 0.3
+    assert min(meter.by_joint(straight, whole(arm)).values()) > 0.1
+    assert set(meter.by_joint(straight, whole(arm, ["upper"]))) == {"shoulder", "elbow"}
+
+
+def test_a_leg_s_motors_are_nearer_to_a_singular_pose_as_it_stretches() -> None:
+    robot = robots.load("walker")
+    fk, values, found = ForwardKinematics(robot), np.zeros((3, 12)), []
+    values[:, robot.actuators.index("knee_l")] = 0.0, -0.2, -0.4
+    for q in fk.coordinates_along(values)[0]:
+        found.append(meter_of(fk.topology).by_joint(q, whole(robot)))
+    assert found[0]["knee_l"] > 1.1 * found[1]["knee_l"] > 1.2 * found[2]["knee_l"]
+    assert found[2]["ankle_pitch_r"] == pytest.approx(found[0]["ankle_pitch_r"], rel=1e-6), "it has not moved"
