@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .retargeting.following_poses import follow_poses
     from .retargeting.mirroring import mirrored
     from .retargeting.own_range import OwnRange
+    from .retargeting.reach_map import ReachMap, reach_map
     from .retargeting.retarget import Retargeting, retarget
     from .retargeting.solve_pose import SolvedPose, solve_pose
     from .robots import load
@@ -51,12 +52,13 @@ __version__ = "0.2.0"
 __all__ = [
     "WORLD", "Assembly", "AssemblyError", "BaseTrack", "Body", "ClipError", "Coupling", "DifferentialTracker",
     "Distance", "FormatError", "ForwardDynamicsTracker", "Frame", "Inspection", "Joint", "LookAt", "Mechanism",
-    "MechanismError", "MissingExtraError", "Motion", "Obstacle", "OwnRange", "Pose", "Posture", "RelativeFrame",
-    "Report", "Retargeted", "Retargeting", "RobikError", "ServoError", "Settings", "SolvedPose", "StateBasedTracker",
-    "Target", "TargetClip", "Targets", "Track", "Visual", "Weights", "center_of_mass", "follow_poses", "forward",
-    "import_robot", "inspect", "jacobian", "load", "load_clip", "load_motion", "load_recording", "load_settings",
-    "mirrored", "posed", "read_obstacle", "retarget", "retarget_recording", "save_clip", "save_motion",
-    "save_recording", "save_report", "save_robot", "save_states", "solve_pose",
+    "MechanismError", "MissingExtraError", "Motion", "Obstacle", "OwnRange", "Pose", "Posture", "ReachMap",
+    "RelativeFrame", "Report", "Retargeted", "Retargeting", "RobikError", "ServoError", "Settings", "SolvedPose",
+    "StateBasedTracker", "Target", "TargetClip", "Targets", "Track", "Visual", "Weights", "center_of_mass",
+    "follow_poses", "forward", "import_robot", "inspect", "jacobian", "load", "load_clip", "load_motion",
+    "load_recording", "load_settings", "mirrored", "posed", "reach_map", "read_obstacle", "retarget",
+    "retarget_recording", "save_clip", "save_motion", "save_recording", "save_report", "save_robot", "save_states",
+    "solve_pose",
 ]  # fmt: skip
 
 _MODULES = {
@@ -79,6 +81,7 @@ _MODULES = {
     ".retargeting.own_range": ("OwnRange",),
     ".motions.posing": ("posed",),
     ".recordings.retargeting": ("Retargeted", "retarget_recording"),
+    ".retargeting.reach_map": ("ReachMap", "reach_map"),
     ".retargeting.retarget": ("Retargeting", "retarget"),
     ".retargeting.solve_pose": ("SolvedPose", "solve_pose"),
     ".robots": ("load",),

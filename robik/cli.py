@@ -15,6 +15,7 @@ from .errors import RobikError
 BAD_INPUT = 2
 COMMANDS = (  # in the order of the help
     robots.add_inspect,
+    robots.add_reach,
     robots.add_convert,
     motions.add_solve,
     recordings.add_retarget,

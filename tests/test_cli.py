@@ -159,6 +159,16 @@ def test_a_file_is_read_as_asked(folder: Path) -> None:
     )
 
 
+def test_reach_prints_boxes_and_surfaces(folder: Path) -> None:
+    words = robik(folder, "reach", "four_bar", "handle").stdout
+    assert words.startswith("handle: ") and "within limits and hold 0.05" in words and "one axis alone: x" in words
+    found = json.loads(robik(folder, "reach", "four_bar", "handle", "--hold", "0", "--json").stdout)
+    assert found["hold"] == 0.0 and {"direction", "far", "hold", "ends"} == set(found["position"]["surface"][0])
+    done = robik(folder, "reach", "four_bar", "nose")
+    assert done.returncode == 2 and "there are" in done.stderr and "Traceback" not in done.stderr
+    assert robik(folder, "reach", "four_bar", "handle", "--hold", "1").returncode == 2
+
+
 def test_inspect_looks_along_a_motion(folder: Path) -> None:
     assert robik(folder, "solve", "boxer", "punch.npz", "-o", "m.csv").returncode == 0
     done = robik(folder, "inspect", "boxer", "--motion", "m.csv", "-o", "d.csv", "--json")

@@ -1,4 +1,4 @@
-"""Commands about robots: inspect, convert."""
+"""Commands about robots: inspect, reach, convert."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,10 +14,13 @@ import numpy as np
 from ..errors import ClipError
 from ..mechanism import Mechanism
 from .arguments import add_robot, command, load, robot_file
+from .numbers import number
+from .progress import ProgressLine
 
 if TYPE_CHECKING:
     from ..report.singular_frames import Stretch
 
+HOLD = number("hold (0: any pose)", 0.99, 0.0)
 FEW = 40  # bodies of a robot that Python describes in less time than it takes to load numba and compiled kernels
 
 
@@ -30,6 +34,17 @@ def add_inspect(commands: argparse._SubParsersAction) -> None:
         "--motion", metavar="MOTION.csv", help="also how far from singular poses it stays along a motion"
     )
     parser.add_argument("-o", "--output", metavar="DISTANCES.csv", help="with --motion: the distances frame by frame")
+
+
+def add_reach(commands: argparse._SubParsersAction) -> None:
+    """Add the command `reach`."""
+    parser = command(commands, "reach", _reach, "where a frame may go from the rest pose within limits and with hold")
+    add_robot(parser)
+    parser.add_argument("frame", metavar="FRAME", help="a frame, or a body; the robot's base is held")
+    parser.add_argument(
+        "--hold", type=HOLD, default=0.05, metavar="H", help="least hold that is kept (default 0.05; 0: any pose)"
+    )
+    parser.add_argument("--json", action="store_true", help="print it as JSON, the surfaces too: m and rad")
 
 
 def add_convert(commands: argparse._SubParsersAction) -> None:
@@ -82,6 +97,19 @@ def _along(mechanism: Mechanism, options: argparse.Namespace) -> Stretch:
     if options.output:
         save_distances(stretch, options.output)
     return stretch
+
+
+def _reach(options: argparse.Namespace) -> None:
+    from ..retargeting.reach_map import reach_map
+
+    with ProgressLine() as line:
+        told = partial(_tell_share, line)
+        found = reach_map(load(options), options.frame, options.hold, tell=told)
+    print(json.dumps(found.as_data(), indent=2) if options.json else "\n".join(found.lines()))
+
+
+def _tell_share(line: ProgressLine, share: float) -> None:
+    line.tell(f"{100 * share:3.0f} % of the poses")
 
 
 def _convert(options: argparse.Namespace) -> None:
