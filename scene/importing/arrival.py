@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
-from bpy.types import Area, Context, Object
+from bpy.types import Area, Context, Object, RegionView3D, SpaceView3D
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from mathutils import Matrix, Vector
 
@@ -40,24 +40,30 @@ def arrive(context: Context, root: Object) -> None:
 def _view(context: Context) -> Area | None:
     """Return the largest 3D view; None without one."""
     areas = context.screen.areas if context.screen and not bpy.app.background else ()
-    views = [area for area in areas if area.type == "VIEW_3D" and area.spaces.active.region_3d is not None]
+    views = [area for area in areas if area.type == "VIEW_3D"]
     return max(views, key=lambda area: area.width * area.height, default=None)
 
 
 def _viewers_side(view: Area | None) -> float:
     """Return 1 where the viewer is to the left of the origin, along +Y, else -1, as in Blender's first scene."""
-    return 1.0 if view and view.spaces.active.region_3d.view_matrix.inverted().translation.y > 0.0 else -1.0
+    return 1.0 if view and _seen(view).view_matrix.inverted().translation.y > 0.0 else -1.0
+
+
+def _seen(view: Area) -> RegionView3D:
+    space = view.spaces.active
+    assert isinstance(space, SpaceView3D)
+    return space.region_3d
 
 
 def _share(view: Area, box: np.ndarray) -> float:
     """Return the share of a view that a box (2, 3) in the world covers; 0 where part of it is behind the viewer."""
     region = next(region for region in view.regions if region.type == "WINDOW")
     corners = [Vector((x, y, z)) for x in box[:, 0] for y in box[:, 1] for z in box[:, 2]]
-    seen = [location_3d_to_region_2d(region, view.spaces.active.region_3d, corner) for corner in corners]
-    if None in seen:
+    found = [location_3d_to_region_2d(region, _seen(view), corner) for corner in corners]
+    seen, size = np.array([place for place in found if place is not None]), np.array([region.width, region.height])
+    if len(seen) < len(corners):
         return 0.0
-    size = np.array([region.width, region.height])
-    low, high = (np.clip(bound(seen, axis=0), 0, size) for bound in (np.min, np.max))
+    low, high = np.clip(seen.min(axis=0), 0, size), np.clip(seen.max(axis=0), 0, size)
     return float(np.prod((high - low) / size))
 
 

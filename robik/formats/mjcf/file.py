@@ -79,7 +79,7 @@ class MjcfFile:
     # Includes
 
     def _include_all(self, path: Path) -> None:
-        waiting = [(self.root, (path,))]  # elements, and the files that they stand in, each included by the one before
+        waiting: list[tuple[Element, tuple[Path, ...]]] = [(self.root, (path,))]  # elements, and the files around them
         while waiting:
             element, around = waiting.pop()
             children: list[Element] = []
