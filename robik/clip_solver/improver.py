@@ -310,7 +310,7 @@ class Improver:
                 return model
 
     def _renewed(self) -> Model:
-        """Return the model where the frames are, made anew only beside frames that have changed since the last one."""
+        """Return the model where the frames are, made again only beside frames that have changed."""
         frames = self._frames
         last, now = self._modelled, np.concatenate([frames.q, frames.missed], axis=1)
         if self._model is not None:

@@ -20,9 +20,9 @@ SHORT, STALLS = 1e-3, 4  # so many steps in a row that are shorter bring nothing
 class Entries(NamedTuple):
     """Entries of a matrix by rows, or by columns, as SciPy has them."""
 
-    indptr: np.ndarray
-    indices: np.ndarray
-    data: np.ndarray
+    indptr: np.ndarray  # (rows + 1,) where each begins, and where the last ends
+    indices: np.ndarray  # (entries,) columns
+    data: np.ndarray  # (entries,) values
 
 
 class Quadratic(NamedTuple):
@@ -52,7 +52,7 @@ class Room(NamedTuple):
     wanted: np.ndarray  # (K,) change of the products of slacks and multipliers
     values: np.ndarray  # (m + n,) of rows and unknowns
     band: np.ndarray  # (n, width + 1)
-    step: Point
+    step: Point  # that is taken next
 
 
 @kernel

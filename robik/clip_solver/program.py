@@ -1,4 +1,4 @@
-"""The quadratic program of one step of all frames, solved by PIQP's interior point method for banded programs.
+"""The quadratic program of one step of all frames, solved by an interior point method for banded programs.
 
     min gᵀx + ½ xᵀHx   s.t.   −1 ≤ D (v + J x) / l ≤ 1,   lower ≤ v + J x ≤ upper,   |x| ≤ radius
 
