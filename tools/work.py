@@ -86,17 +86,17 @@ def clips() -> dict[str, Callable[[], Motion | None]]:
     short, dance = arm_clip(ur10, 24.0).part(0, 24), dance_clip(dancer, 60.0).part(0, 60)
     reach, walk = arm_clip(arm, 60.0).part(0, 90), walk_clip(walkers[0], 60.0, balanced=False)
     quick, run = (replace(clip, times=clip.times / by) for clip, by in ((reach, 2.0), (walk.part(60, 120), 4.0)))
-    held, limited = (
-        replace(NAIVE, contacts="hold"),
-        partial(replace, look_ahead=True, acceleration_limit=30.0, enforce_velocity=True),
+    held = replace(NAIVE, contacts="hold")
+    ahead, held_ahead = (
+        replace(settings, look_ahead=True, acceleration_limit=30.0, enforce_velocity=True) for settings in (ARM, held)
     )
     return {
         "ur10, 24 frames, five times": partial(_followed, ur10, short, ARM, 5),
-        "arm, too quick, look-ahead": partial(_followed, arm, quick, limited(ARM)),
+        "arm, too quick, look-ahead": partial(_followed, arm, quick, ahead),
         "dancer, 60 frames": partial(_followed, dancer, dance, DANCER),
         "walker, 24 frames, five times": partial(_followed, walkers[0], walk.part(0, 24), held, 5),
         "walker, 2 s": partial(_followed, walkers[1], walk.part(0, 120), held),
-        "walker, too quick, look-ahead": partial(_followed, walkers[2], run, limited(held)),
+        "walker, too quick, look-ahead": partial(_followed, walkers[2], run, held_ahead),
         "walker, 2 s, baked": partial(_baked, walkers[3], walk.part(0, 120)),
         "ur10, live": partial(_live, ur10, short),
         "walker, live": partial(_live, walkers[4], walk.part(0, 60)),
