@@ -26,7 +26,7 @@ LAYOUTS, EACH = 32, 2  # kept of a robot, and rooms of each: some sets of contac
 
 
 class Layout(NamedTuple):
-    """What a room is laid out for."""
+    """Layout of a room."""
 
     names: tuple[str, ...]  # followed frames or bodies
     held: tuple[str, ...]  # balls whose turn from frame to frame is measured

@@ -46,7 +46,7 @@ class Reasons:
         return "; ".join(found)
 
     def at_limit(self, k: int) -> list[str]:
-        """Return the coordinates, passive ones too, that are on a limit in a frame; not those that may not move at all."""
+        """Return the coordinates on a limit in a frame, passive ones too, without those that may not move at all."""
         if not self._settings.joint_limits:
             return []
         names, at, low, high = self._limited
