@@ -1,4 +1,4 @@
-"""What a robot's actuators move: freedoms that none of them moves, and those that must agree with each other."""
+"""Effect of a robot's actuators on it: freedoms that none of them moves, and those that must agree with each other."""
 
 from __future__ import annotations
 

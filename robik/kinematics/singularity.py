@@ -55,9 +55,9 @@ class Lost(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """What of a frame, or a body, is followed."""
+    """Part of a frame's, or a body's, pose that is followed."""
 
-    name: str
+    name: str  # of the frame, or body
     position: np.ndarray  # (3,) along which axes of the world its place is
     directions: np.ndarray  # (3, k) of its own that are
 

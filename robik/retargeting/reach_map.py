@@ -1,4 +1,4 @@
-"""Where a frame may go from the rest pose within limits and with hold: surfaces, and the largest boxes inside them.
+"""Reach of a frame from the rest pose within limits and with hold: surfaces, and the largest boxes inside them.
 
 Rays lead from the rest pose along a grid of directions over the sphere, of places with the orientation at rest, and of
 orientations at the place at rest (roll, pitch, yaw about the world's axes: R = Rz Ry Rx). Each is followed step by step
@@ -42,7 +42,7 @@ ENDS = ("hold", "limit", "reach")  # why a ray ends
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Star:
-    """How far a frame goes from the rest pose in K directions, and the largest box inside.
+    """Extent of a frame's ways from the rest pose in K directions, and the largest box inside.
 
     Attributes:
         directions: (K, 3) of length one: x, y, z, or roll, pitch, yaw.
@@ -90,7 +90,7 @@ class Star:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReachMap:
-    """Where a frame may go from the rest pose.
+    """Poses that a frame may have, about the rest pose.
 
     Attributes:
         frame: its name.
