@@ -26,16 +26,24 @@ PATIENCE = 5  # times as many ways
 
 
 def poses_of(robot: robik.Mechanism, frame: str, count: int) -> list[robik.Pose]:
-    """Return poses that a frame has on the way to random motor values within limits, as far as loops close."""
+    """Return poses that a frame has on the way to random motor values, as far as loops close within all limits."""
     rng, (low, high) = np.random.default_rng(0), np.clip(robot.actuator_limits.T, -np.pi, np.pi)
     rest, poses = robot.actuator_rest, list[robik.Pose]()
     for _ in range(PATIENCE * count):
         way = rng.uniform(low, high) - rest
         there = (robik.forward(robot, rest + share * way) for share in SHARES)
-        poses += [at.pose(frame) for at in islice((at for at in there if at.assembled), 1)]
+        poses += [at.pose(frame) for at in islice((at for at in there if _keeps_limits(robot, frame, at)), 1)]
         if len(poses) == count:
             break
     return poses
+
+
+def _keeps_limits(robot: robik.Mechanism, frame: str, at: robik.Assembly) -> bool:
+    """Return whether a pose is one of the robot, with joints without a motor within their limits, too."""
+    try:
+        return at.assembled and robik.solve_pose(robot, {frame: at.pose(frame)}, start=at.values).found
+    except robik.ClipError:  # it cannot be assembled there
+        return False
 
 
 def row_of(name: str, robot: robik.Mechanism, frame: str, count: int) -> dict[str, Any]:
