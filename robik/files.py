@@ -121,15 +121,13 @@ def check_file(path: str | Path) -> None:
     A pipe would keep its reader waiting, and a device may have no end.
     """
     try:
-        found = os.stat(path)
+        mode = os.stat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
         raise FormatError("there is no such file") from None
     except (OSError, ValueError) as error:
         raise FormatError(f"it cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if not S_ISREG(found.st_mode):
-        raise FormatError(f"it is a {'folder' if S_ISDIR(found.st_mode) else 'pipe or a device'}; name a file")
-    if not found.st_size:
-        raise FormatError("it is empty")
+    if not S_ISREG(mode):
+        raise FormatError(f"it is a {'folder' if S_ISDIR(mode) else 'pipe or a device'}; name a file")
 
 
 def read_whole(path: str | Path, most: int) -> bytes:
@@ -138,6 +136,8 @@ def read_whole(path: str | Path, most: int) -> bytes:
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
+            if not size:
+                raise FormatError("it is empty")
             if size > most:
                 raise FormatError(f"larger than {most // 1_000_000} MB, which no such file should be")
             return file.read(size)

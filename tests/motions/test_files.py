@@ -162,7 +162,7 @@ WRONG = {
     "a word": ("time,a\n\n0,left\n", "line 3, column 'a': 'left' is not a number"),
     "too few": ("time,a,b\n0,1\n", "line 2: 2 columns where the first line names 3"),
     "no numbers": ("time,a\n", "there is no line with numbers"),
-    "empty": ("", "the first line must name the columns, 'time' first"),
+    "empty": ("", "it is empty"),
     "only a comment": ("# base: b", "the first line must name the columns, 'time' first"),
     "no time": ("a,b\n0,1\n", "the first line must name the columns, 'time' first"),
     "semicolons": (
