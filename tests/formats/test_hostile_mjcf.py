@@ -37,7 +37,7 @@ BAD = {
     "cut off": ("<mujoco><worldbody><body name='a'>", ["not XML"]),
     "not UTF-8": (b"<mujoco model='\xff\xfe'/>", ["not XML"]),
     "unknown encoding": ('<?xml version="1.0" encoding="klingon"?><mujoco/>', ["not XML"]),
-    "empty": ("", ["not XML"]),
+    "empty": ("", ["it is empty"]),
     "another root": ("<html/>", ["<mujoco>", "<robot>", "<html>"]),
     "no body": ("<mujoco><worldbody/></mujoco>", ["<worldbody>", "<body>"]),
     "includes itself": ('<mujoco><include file="robot.xml"/></mujoco>', ["robot.xml", "in a ring"]),
