@@ -90,7 +90,7 @@ CASES: dict[str, tuple[str, str | bytes, str | None]] = {
                                 "not XML|not USD|as text")
        for name, text in (("r.urdf", urdf()), ("r.xacro", xacro()), ("r.xml", mjcf()), ("r.sdf", sdf()),
                           ("r.robik.json", native()))},
-    **{f"nothing in {name}": (name, "", "not XML|not USD|not JSON")
+    **{f"nothing in {name}": (name, "", "it is empty|not USD")
        for name in ("r.urdf", "r.xacro", "r.xml", "r.sdf", "r.usda", "r.robik.json")},
     **{f"noise in {name}": (name, bytes(range(256)) * 9, "not XML|not USD|opened as USD|as text|not JSON")
        for name in ("r.urdf", "r.xacro", "r.xml", "r.sdf", "r.usd", "r.usdc", "r.usdz", "r.robik.json")},
