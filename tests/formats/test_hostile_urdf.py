@@ -29,7 +29,7 @@ BOMB = '<!DOCTYPE robot [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&
         (BOMB + '<robot name="&b;"><link name="a"/></robot>', "DOCTYPE"),
         ('<!DOCTYPE robot SYSTEM "file:///etc/passwd"><robot name="r"><link name="a"/></robot>', "DOCTYPE"),
         ('<robot name="r"><link name="a"/>', "not XML"),
-        ("", "not XML"),
+        ("", "it is empty"),
         ('<robot name="&x;"><link name="a"/></robot>', "not XML"),
         ('<?xml version="1.0" encoding="klingon"?><robot/>', "not XML"),
         ("<sdf><link name='a'/></sdf>", "must be <robot>"),
