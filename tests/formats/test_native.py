@@ -269,7 +269,7 @@ def test_errors_name_file_element_and_remedy(name: str, tmp_path: Path) -> None:
     ("text", "said"),
     [
         ('{\n  "format": "robik",\n  "version" 1\n}', ["line 3"]),
-        ("", ["line 1"]),
+        ("", ["it is empty"]),
         ("[]", ["must be an object"]),
         ("null", ["must be an object"]),
         ("{}", ["not a RobIK robot"]),
