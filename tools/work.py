@@ -43,7 +43,6 @@ CALLS = {  # file and function of what is counted by name
     "clips solved": ("retargeting/asked.py", "check_asked"),
     "rooms laid out": ("ik/room.py", "_new_room"),
     "programs": ("clip_solver/program.py", "solved_program"),
-    "factorisations": ("clip_solver/band.py", "factor"),
 }
 Counts = dict[str, int]
 

@@ -59,18 +59,11 @@ BOMB = '<!DOCTYPE robot [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&
         (robot(joint("j", "continuous", "a", "b", "<axis xyz='0 0 0'/>")), "axis must not be zero"),
         (robot(joint("j", "continuous", "a", "b", "<origin xyz='0 nan 0'/>")), "3 finite numbers"),
         (
-            "<robot xmlns:xacro='http://www.ros.org/wiki/xacro'><link name='a'/><xacro:if value='1'/></robot>",
-            "xacro",
+            "<robot xmlns:xacro='http://www.ros.org/wiki/xacro'><link name='a'/><xacro:none/></robot>",
+            "unknown macro",
         ),
         (
-            (
-                "<robot name='r'><link name='a'><visual><geometry><mesh filename='a' scale='2"
-                " 1'/></geometry></visual></link></robot>"
-            ),
-            "scale",
-        ),
-        (
-            robot(joint("j", "continuous", "a", "b", "<mimic joint='k'/>") + joint("k", "fixed", "b", "c"), "abc"),
+            robot(joint("j", "continuous", "a", "b", "<mimic joint='k'/>") + joint("k", "planar", "b", "c"), "abc"),
             "mimics 'k'",
         ),
     ],
