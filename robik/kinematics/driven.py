@@ -10,9 +10,10 @@ import numpy as np
 from ..budget import current
 from ..mechanism.kept import kept_with_robot
 from ..mechanism.model import Mechanism
-from ..mechanism.topology import Flat, build_topology, loop_groups
-from .assembly import assembled_poses, prepared
+from ..mechanism.topology import Flat, Topology, build_topology, loop_groups
+from .assembly import AWAY, SAMPLES, prepared
 from .coordinates import Coordinates
+from .forward import ForwardKinematics
 from .kernels import close, forward_kinematics, group_jacobian, new_placement
 from .straightening import straightened
 
@@ -46,7 +47,7 @@ def actuation(mechanism: Mechanism) -> Actuation:
     coordinates, flat = Coordinates(topology), prepared(topology)
     driven, freedoms, held = coordinates.driven, len(coordinates.kept), 0
     alone, idle, stuck = set(coordinates.kept.tolist()), [], []
-    for columns, closures in _closures(flat, topology.rest, coordinates):
+    for columns, closures in _closures(flat, _near_rest(topology), coordinates):
         current().check()
         alone -= set(columns.tolist())
         rank, hold, loose, locked = _group(closures, driven[columns])
@@ -59,10 +60,23 @@ def actuation(mechanism: Mechanism) -> Actuation:
     return Actuation(freedoms, count, count - held, tuple(idle), tuple(dict.fromkeys(stuck)))
 
 
-def _closures(flat: Flat, rest: np.ndarray, coordinates: Coordinates) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the columns (w,) and the closures C (poses, rows, w) of each group, at the rest pose and near it."""
-    places = [now.q.copy() for _, now in assembled_poses(flat, rest)]
-    now = new_placement(flat, rest)
+def _near_rest(topology: Topology) -> list[np.ndarray]:
+    """Return coordinates (nq,) with the motors at rest and near it, where loops that lock them are open."""
+    fk, found = ForwardKinematics(topology.mechanism, topology), []
+    rest = topology.mechanism.actuator_rest
+    away = np.random.default_rng(0).uniform(-AWAY, AWAY, (SAMPLES + 1, len(rest)))
+    away[0] = 0.0
+    for row in rest + away:
+        fk.move(row)
+        found.append(fk.coordinates)
+    return found
+
+
+def _closures(
+    flat: Flat, places: list[np.ndarray], coordinates: Coordinates
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the columns (w,) and the closures C (poses, rows, w) of each group at places (nq,)."""
+    now = new_placement(flat, places[0])
     for g, (rows, columns) in enumerate(loop_groups(flat)):
         C, kept = np.zeros((len(places), len(rows), len(columns))), np.isin(columns, coordinates.kept)
         for k, now.q[:] in enumerate(places):

@@ -8,7 +8,7 @@ from typing import Literal
 import bpy
 from bpy.types import Object
 
-from ...robik.errors import ClipError, RobikError
+from ...robik.errors import RobikError
 from ...robik.files import read_whole
 from ...robik.recordings import bvh
 from ...robik.recordings.recording import MOST, metres_per_unit, up_axis, upright
@@ -31,7 +31,7 @@ def bring_recording(file: Path) -> Object:
         up = up_axis(motion)
         scale = metres_per_unit(upright(motion, up))
         rig = _imported(file, up)
-    except (AttributeError, RuntimeError, ValueError, ClipError) as error:
+    except (AttributeError, RuntimeError, ValueError, RobikError) as error:
         raise RobikError(f"{file} cannot be read as a BVH recording: {_said(error)}") from None
     rig.scale = (scale,) * 3
     return rig
