@@ -11,10 +11,16 @@ from robik.servo.chain.export import count_values, export_motion
 from robik.servo.chain.file import load_chain
 
 robot = robik.load("walker")
-times = np.arange(50) / 50
 rest = np.concatenate([joint.rest for joint in robot.actuated])
-values = rest + 0.1 * np.sin(2 * np.pi * times)[:, None] ** 2
-motion = robik.Motion(times=times, actuators=robot.actuators, values=values)
+
+
+def nod(times: np.ndarray) -> np.ndarray:
+    """Return the motors' values (T, A) [rad] at times (T,) [s]."""
+    return rest + 0.1 * np.sin(2 * np.pi * times)[:, None] ** 2
+
+
+times = np.arange(50) / 50
+motion = robik.Motion(times=times, actuators=robot.actuators, values=nod(times))
 
 folder = Path("out/formats")
 folder.mkdir(parents=True, exist_ok=True)
@@ -24,6 +30,8 @@ for name, row in FORMATS.items():
         file = folder / f"nod-{name}{row.extensions[0]}"
         export_motion(motion, file, name, chain=chain, robot=robot)
         told = f"{name}: {file}, {file.stat().st_size} bytes"
-        # What is needed to read differs: the robot for columns without names, a rate, servos for their counts.
-        back = robik.load_motion(file, name, Companions(robot=robot, fps=50.0, count_values=count_values(chain)))
-        print(f"{told}, read back within {np.abs(back.values - values).max():.1e} rad")
+        # What is needed to read differs: the robot for columns without names, a rate, servos for their counts. Formats
+        # that do not say their rate are written at the one that their readers take.
+        companions = Companions(robot=robot, fps=row.rate or 50.0, count_values=count_values(chain))
+        back = robik.load_motion(file, name, companions)
+        print(f"{told}, read back within {np.abs(back.values - nod(back.times)).max():.1e} rad")

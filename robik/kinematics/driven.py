@@ -125,8 +125,8 @@ def _sparse_motions(V: np.ndarray, rank: int) -> list[np.ndarray]:
     Each motion moves a column that the others leave alone, and beside it only those that pivoted QR makes dependent.
     """
     d = V.shape[1]
-    if not rank:
-        return [np.array([free]) for free in range(d)]
+    if rank in (0, d):
+        return [np.array([free]) for free in range(d - rank)]
     from scipy.linalg import qr, solve_triangular  # takes long to import, and few robots have such motions
 
     R, order = qr(V, mode="r", pivoting=True)

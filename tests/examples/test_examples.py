@@ -84,6 +84,7 @@ def export_formats(said: str, out: Path) -> None:
     back = dict(re.findall(r"(?m)^(\S+): .* read back within (\S+) rad$", said))
     assert back.keys() == written
     assert 0.0 < float(back.pop("arduino")) < 1e-3, "whole counts"
+    assert 0.0 < float(back.pop("lafan1-csv")) < 1e-3, "30 samples per second, of which most lie between those of 50"
     assert max(map(float, back.values())) < 1e-12
     motions = [robik.load_motion(out / "formats" / f"nod-{name}.{name}") for name in ("csv", "json", "npz")]
     for motion in motions[1:]:

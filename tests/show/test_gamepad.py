@@ -53,6 +53,6 @@ def test_a_stick_in_the_middle_is_there(value: float, expected: float) -> None:
 def test_without_sdl_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sdl2", None)
     with pytest.raises(
-        MissingExtraError, match=r"^a gamepad needs the extra 'gamepad': pip install 'robik\[gamepad\]'$"
+        MissingExtraError, match=r"^a gamepad needs the extra 'gamepad': pip install '\.\[gamepad\]' in a checkout$"
     ):
         Gamepad()

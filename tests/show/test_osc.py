@@ -200,7 +200,7 @@ def test_without_the_package_one_sentence_and_no_port(monkeypatch) -> None:
     for name in [name for name in sys.modules if name.startswith("pythonosc.")]:
         monkeypatch.delitem(sys.modules, name)
     with pytest.raises(
-        MissingExtraError, match=r"^taking OSC messages needs the extra 'osc': pip install 'robik\[osc\]'$"
+        MissingExtraError, match=r"^taking OSC messages needs the extra 'osc': pip install '\.\[osc\]' in a checkout$"
     ):
         Listener("0")
 
