@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from ..jit import by_reference
-from .interior_point import Entries, Point, Quadratic, Room, interior_point
+from .interior_point import Entries, Point, Quadratic, Scratch, interior_point
 
 WIDEST = 600  # of a band: beyond that it is not sparse enough for this
 ROUNDED = 1e-6  # of the gradient: what may be left of the Lagrangian's
@@ -67,7 +67,7 @@ def solve_banded(
     now = by_reference(Point(np.zeros(n), s, max(steep, 1e-6) / 10.0 / np.maximum(s, 1.0)))
     step = by_reference(Point(np.zeros(n), np.zeros(count), np.zeros(count)))
     lists = np.zeros(n), np.zeros(count), np.zeros(count), np.zeros(len(low)), np.zeros((n, width + 1))
-    room, flat = by_reference(Room(*lists, step)), max(tolerance, ROUNDED * steep)
+    room, flat = by_reference(Scratch(*lists, step)), max(tolerance, ROUNDED * steep)
     if not interior_point(program, now, room, tolerance, flat, accuracy):
         return None
     of_bounds = np.bincount(program.at, program.sign * now.z, minlength=len(low))

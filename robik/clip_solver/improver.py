@@ -24,7 +24,6 @@ from .stances import Stances
 from .torques import TorqueRows, free
 from .trust import FAIR, Trust
 
-SLOW = 1  # steps in a row that each bring next to nothing, whatever they promise: the next one is the last
 SETTLED = 4  # iterations after which what holds a frame is no longer adapted to what it misses
 HALVINGS = 12
 TINY = 1e-300  # instead of no promise at all
@@ -72,7 +71,7 @@ class Improver:
         self._most, self._enough, self._nothing, self._multipliers = most, enough, nothing, multipliers
         self._most_independent, self._price = 1, 0.0
         self._stuck, self._short = np.zeros(len(frames.q), bool), False  # frames that stay; whether steps of any failed
-        self._before, self._slow = (np.inf, 0.0), 0  # objective and violation a step ago; steps that brought little
+        self._before = np.inf, 0.0  # objective and violation a step ago
         self._trust = Trust(solver.flat, len(frames.q), nothing / len(frames.q))
         self._model: Model | None = None  # the last one, and the frames that it is of
         self._modelled = np.zeros((0, 0))
@@ -86,7 +85,7 @@ class Improver:
         frames, done = self._frames, 0
         self.converged, self.infeasible, self._price = False, False, 0.0
         self._stuck, self._short = np.zeros(len(frames.q), bool), False
-        self._before, self._slow, self._model = (np.inf, 0.0), 0, None
+        self._before, self._model = (np.inf, 0.0), None
         self._trust = Trust(self._flat, len(frames.q), self._nothing / len(frames.q))
         make_independent(self._stances, frames.q, self._bounds.motors)
         while done < self._most and not self.converged:
@@ -147,7 +146,7 @@ class Improver:
         return self._search(model, program, step, spans, merit, promised)
 
     def _is_enough(self, value: float, promised: float, returning: float) -> bool:
-        """Note the gain of the last step; return True if steps bring, or promise, next to nothing any more.
+        """Note the gain of the last step; return True if it brought, or the next promises, next to nothing.
 
         The objective has a `value`, of which the next step promises to take away `promised` and, of the violation,
         `returning`.
@@ -156,8 +155,8 @@ class Improver:
         priced, before = self._priced(violation), self._priced(self._before[1])
         least = self._enough * (value + priced) + self._nothing
         brought = self._before[0] - value + before - priced
-        self._before, self._slow = (value, violation), self._slow + 1 if brought <= least else 0
-        return promised + priced - self._priced(violation - returning) <= least or self._slow >= SLOW
+        self._before = value, violation
+        return min(brought, promised + priced - self._priced(violation - returning)) <= least
 
     def _priced(self, violation: float) -> float:
         """Return the price of a violation, without what comes back in the end anyway."""

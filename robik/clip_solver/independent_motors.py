@@ -12,8 +12,8 @@ import numpy as np
 
 from ..jit import kernel
 from ..kinematics.elimination import eliminate
+from ..kinematics.kernels import stand_at
 from ..kinematics.null_space import extend
-from .model import stand
 from .stances import Stances, Stretch
 
 SAMPLES = 5  # frames in which the motors are tried one by one
@@ -26,7 +26,7 @@ def _spread(flat, work, beside, q):
 
     The spread is the largest step of one for a unit step of an independent coordinate.
     """
-    stand(flat, beside.now, q)
+    stand_at(flat, beside.now, q)
     rank = eliminate(flat, beside.now, work.e)
     largest = 0.0
     for i in range(work.step.shape[0]):

@@ -44,7 +44,7 @@ class Point(NamedTuple):
     z: np.ndarray  # (K,) multipliers
 
 
-class Room(NamedTuple):
+class Scratch(NamedTuple):
     """Scratch of the method."""
 
     dual: np.ndarray  # (n,) what is left of the Lagrangian's gradient

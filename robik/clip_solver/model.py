@@ -20,7 +20,7 @@ from ..kinematics.assembly import project
 from ..kinematics.curvature import closure_curvature
 from ..kinematics.dense import cholesky
 from ..kinematics.elimination import eliminate
-from ..kinematics.kernels import Placement, close, forward_kinematics, integrate, new_placement, read_state
+from ..kinematics.kernels import Placement, integrate, new_placement, read_state, stand_at
 from ..kinematics.null_space import extend, multipliers, reduce_gradient, reduce_matrix
 from ..mechanism.topology import Flat
 from ..objectives import calm, change_of_state, velocity
@@ -105,15 +105,6 @@ def new_model(frames: int, independent: int, rows: int) -> Model:
 
 
 @kernel
-def stand(flat, placement, q):
-    """Place a robot at the coordinates q (nq,); return its closure residual [m]."""
-    for i in range(q.shape[0]):
-        placement.q[i] = q[i]
-    forward_kinematics(flat, placement)
-    return close(flat, placement)
-
-
-@kernel
 def _ask(tables, frames, k):
     """Set the tables to the targets of frame k."""
     for i in range(tables.targets.shape[0]):
@@ -132,10 +123,10 @@ def _weigh(air, tables, frames, k, tie):
 @kernel
 def _meet(flat, air, tables, frames, k, beside, after):
     """Place frame k with its neighbours, the one after it if asked for, and set tables and ties."""
-    stand(flat, beside.now, frames.q[k])
-    stand(flat, beside.before, frames.q[frames.previous[k]] if frames.previous[k] >= 0 else frames.rest)
+    stand_at(flat, beside.now, frames.q[k])
+    stand_at(flat, beside.before, frames.q[frames.previous[k]] if frames.previous[k] >= 0 else frames.rest)
     if after and frames.following[k] >= 0:
-        stand(flat, beside.after, frames.q[frames.following[k]])
+        stand_at(flat, beside.after, frames.q[frames.following[k]])
         _ask(tables, frames, frames.following[k])
         _weigh(air, tables, frames, frames.following[k], beside.ahead)
     _ask(tables, frames, k)
@@ -265,7 +256,7 @@ def step_frames(flat, work, beside, frames, first, last, chosen, model, step, q,
         if not chosen[k]:
             continue
         now = beside.now
-        stand(flat, now, frames.q[k])
+        stand_at(flat, now, frames.q[k])
         eliminate(flat, now, work.e)
         work.step[:] = 0.0
         for a in range(model.number[k]):
@@ -284,7 +275,7 @@ def value_frames(flat, tables, beside, frames, chosen, value):
         if not chosen[k]:
             continue
         _meet(flat, flat, tables, frames, k, beside, False)
-        stand(flat, beside.after, frames.begun[k])
+        stand_at(flat, beside.after, frames.begun[k])
         look_for_walls(beside.after, beside.now, tables.hold)
         value[k] = _value(flat, tables, beside)
 
@@ -294,7 +285,7 @@ def miss_frames(flat, tables, beside, frames):
     """Fill `frames.missed` with the clip's objectives by cluster in each frame where it is."""
     for k in range(frames.q.shape[0]):
         _ask(tables, frames, k)
-        stand(flat, beside.now, frames.q[k])
+        stand_at(flat, beside.now, frames.q[k])
         missed_by_cluster(flat, beside.now, tables, frames.missed[k])
 
 
@@ -302,7 +293,7 @@ def miss_frames(flat, tables, beside, frames):
 def state_frames(flat, beside, q, position, quaternion, residual):
     """Fill state frames (T, n, 3) [m], (T, n, 4) wxyz and closure residuals (T,) [m] at coordinates q (T, nq)."""
     for k in range(q.shape[0]):
-        residual[k] = stand(flat, beside.now, q[k])
+        residual[k] = stand_at(flat, beside.now, q[k])
         for b in range(flat.bodies):
             for i in range(4):
                 quaternion[k, b, i] = quaternion[k - 1, b, i] if k > 0 else 1.0 - min(i, 1)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ..jit import inlined, kernel
 from ..kinematics.elimination import eliminate
-from ..kinematics.kernels import difference, integrate
+from ..kinematics.kernels import difference, integrate, stand_at
 from ..kinematics.null_space import extend
-from .model import stand
 
 VARIED = 1e-6  # rad or m: step by which derivatives of torques are taken
 
@@ -28,7 +27,7 @@ def tangents(flat, work, beside, q, first, last, wanted, model, Z):
     for k in range(first, last):
         if wanted[k] < 0:
             continue
-        stand(flat, beside.now, q[k])
+        stand_at(flat, beside.now, q[k])
         eliminate(flat, beside.now, work.e)
         for a in range(model.number[k]):
             step = Z[wanted[k], a]

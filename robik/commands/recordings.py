@@ -155,5 +155,5 @@ def _told(motion: Motion) -> str:
     met = found["frames"] - len(found["frames_short"])
     said = f"{found['frames']} frames: {off}; {met} meet their targets"
     if (inside := found["quality"]["zero_moment_inside"]) is not None:
-        said += f"; the zero-moment point is inside the feet in {100 * inside:.3g} % of them"
+        said += f"; the zero-moment point is inside the feet in {100 * inside:.3g} % of those on the ground"
     return said

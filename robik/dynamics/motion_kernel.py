@@ -9,7 +9,7 @@ import numpy as np
 
 from ..jit import by_reference, kernel
 from ..kinematics.elimination import eliminate
-from ..kinematics.kernels import close, forward_kinematics
+from ..kinematics.kernels import stand_at
 from ..kinematics.null_space import reduce_gradient
 from ..kinematics.rotations import cross
 from .contact_forces import smallest_forces
@@ -170,10 +170,7 @@ def motion_forces(flat, now, e, bodies, drive, contact, q, velocity, acceleratio
     `resistance` (T, d) [N m or N] is that of the joints; `touches` (T, K) flags contact points that can take force.
     """
     for t in range(q.shape[0]):
-        for i in range(q.shape[1]):
-            now.q[i] = q[t, i]
-        forward_kinematics(flat, now)
-        close(flat, now)
+        stand_at(flat, now, q[t])
         eliminate(flat, now, e)
         body_motions(flat, now, bodies, velocity[t], acceleration[t])
         body_wrenches(now, bodies)

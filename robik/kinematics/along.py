@@ -9,7 +9,7 @@ import numpy as np
 from ..jit import by_reference, inlined, kernel
 from .assembly import closed, settle
 from .elimination import eliminate
-from .kernels import close, forward_kinematics, integrate, read_state
+from .kernels import integrate, read_state, stand_at
 from .null_space import extend
 
 LARGEST_MOVE = 0.2  # rad or m of an actuator at once
@@ -109,11 +109,11 @@ def follow(flat, now, e, driven, last, values):
         if is_closed and (bent <= BENT or not has_tangent or part <= SMALLEST_PART):
             done, part, is_fresh = done + part, min(most, 2.0 * part), False
         elif has_tangent and part > SMALLEST_PART:
-            _go_back(flat, now, driven.start)
+            stand_at(flat, now, driven.start)
             eliminate(flat, now, e)
             part, is_fresh = 0.5 * part if is_fresh else part, True
         else:
-            _go_back(flat, now, driven.before)
+            stand_at(flat, now, driven.before)
             return residual
     for i in range(last.shape[0]):
         last[i] = values[i]
@@ -132,15 +132,6 @@ def _predict(flat, now, e, driven, last, values, part):
     for i in range(now.q.shape[0]):
         driven.start[i] = now.q[i]
     integrate(flat, driven.start, step, part, now.q)
-
-
-@inlined
-def _go_back(flat, now, q):
-    """Put the robot back to coordinates."""
-    for i in range(now.q.shape[0]):
-        now.q[i] = q[i]
-    forward_kinematics(flat, now)
-    close(flat, now)
 
 
 @kernel

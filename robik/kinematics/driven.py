@@ -14,7 +14,7 @@ from ..mechanism.topology import Flat, Topology, build_topology, loop_groups
 from .assembly import AWAY, SAMPLES, prepared
 from .coordinates import Coordinates
 from .forward import ForwardKinematics
-from .kernels import close, forward_kinematics, group_jacobian, new_placement
+from .kernels import group_jacobian, new_placement, stand_at
 from .straightening import straightened
 
 COUNTS = 1e-7  # of 1: a singular value above this is not zero
@@ -79,9 +79,8 @@ def _closures(
     now = new_placement(flat, places[0])
     for g, (rows, columns) in enumerate(loop_groups(flat)):
         C, kept = np.zeros((len(places), len(rows), len(columns))), np.isin(columns, coordinates.kept)
-        for k, now.q[:] in enumerate(places):
-            forward_kinematics(flat, now)
-            close(flat, now)
+        for k, q in enumerate(places):
+            stand_at(flat, now, q)
             group_jacobian(flat, now, g, C[k])
         yield columns[kept], C[:, :, kept] * (coordinates.unit[columns[kept]] / flat.size)
 

@@ -22,7 +22,7 @@ from ..mechanism.topology import Flat
 from .curvature import curvature_along
 from .dense import diagonalise, negative_pivots
 from .elimination import Elimination, eliminate, new_elimination
-from .kernels import Placement, close, forward_kinematics, new_placement
+from .kernels import Placement, new_placement, stand_at
 from .null_space import extend_group, multipliers
 
 ALIKE = 0.1  # of 1: the least determinant by which two bases of motions still are the same one, carried along
@@ -99,10 +99,7 @@ def holds_along(flat, now, w, q, hold, is_usual, is_crossed):
     """Fill the hold (T, k) of each group, whether its loops do not fold flat, and whether it went through 0 since."""
     w.side[:] = 0.0
     for t in range(q.shape[0]):
-        for i in range(q.shape[1]):
-            now.q[i] = q[t, i]
-        forward_kinematics(flat, now)
-        close(flat, now)
+        stand_at(flat, now, q[t])
         eliminate(flat, now, w.e)
         for k in range(w.groups.shape[0]):
             hold[t, k], is_usual[t, k] = measure(flat, w, k)

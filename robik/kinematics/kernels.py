@@ -200,6 +200,15 @@ def close(flat, now):
 
 
 @kernel
+def stand_at(flat, now, q):
+    """Place a robot at coordinates (nq,); return its closure residual [m]."""
+    for i in range(q.shape[0]):
+        now.q[i] = q[i]
+    forward_kinematics(flat, now)
+    return close(flat, now)
+
+
+@kernel
 def group_jacobian(flat, now, g, A):
     """Write the closure's derivatives of group g into A."""
     width = flat.group_column_at[g + 1] - flat.group_column_at[g]

@@ -33,7 +33,7 @@ from .coordinates import Coordinates
 from .elimination import eliminate, new_elimination
 from .forward import ForwardKinematics
 from .hold import MOVES, Loops, holds_along, new_watch, share, sizes
-from .kernels import close, forward_kinematics, group_jacobian, new_placement
+from .kernels import group_jacobian, new_placement, stand_at
 from .null_space import extend
 
 COUNTS = 1e-7  # of 1: a singular value above this is not zero
@@ -103,10 +103,7 @@ def whole(mechanism: Mechanism, frames: Iterable[str] | None = None) -> list[Fol
 def motions_along(flat, now, e, step, q, first, most, motions, count):
     """Fill in the motions that keep the loops closed, a column per independent coordinate, group after group."""
     for k in range(q.shape[0]):
-        for i in range(q.shape[1]):
-            now.q[i] = q[k, i]
-        forward_kinematics(flat, now)
-        close(flat, now)
+        stand_at(flat, now, q[k])
         eliminate(flat, now, e)
         for g in range(first.shape[0]):
             c0, c1, rank = flat.group_column_at[g], flat.group_column_at[g + 1], e.rank[g]
@@ -196,9 +193,7 @@ class Meter:
 
     def _stand(self, q: np.ndarray) -> None:
         """Stand at coordinates (nq,)."""
-        self._now.q[:] = q
-        forward_kinematics(self.flat, self._now)
-        close(self.flat, self._now)
+        stand_at(self.flat, self._now, q)
 
     def _motions(self, q: np.ndarray, most: Sequence[int]) -> tuple[list[np.ndarray], np.ndarray]:
         """Return the motions (T, width, most) of each group at coordinates (T, nq), and their numbers (T, groups)."""

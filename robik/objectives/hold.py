@@ -37,6 +37,7 @@ from ..kinematics.kernels import (
     forward_kinematics,
     integrate,
     new_placement,
+    stand_at,
 )
 from ..kinematics.singularity import meter_of
 from ..mechanism.topology import Flat, Topology
@@ -130,10 +131,7 @@ def _stand(now, holds):
     if here.everything.shape[0] == now.everything.shape[0]:  # it stands on no contact, or on one that holds the tree
         copy_placement(now, here)
     else:
-        for i in range(now.q.shape[0]):
-            here.q[i] = now.q[i]
-        forward_kinematics(flat, here)
-        close(flat, here)
+        stand_at(flat, here, now.q)
     eliminate(flat, here, holds.watch.e)
 
 
