@@ -18,7 +18,7 @@ demo: environment ## The walker walks, with balance, servos and physics: out/; o
 	$(PYTHON) -m demo.run $(STAND) $(if $(BVH),--bvh "$(BVH)") $(if $(MOMENTS),--moments $(MOMENTS)) $(if $(TRIALS),--trials $(TRIALS))
 
 demo-physics: STAND := --stand
-demo-physics: demo ## The same, and a search for what makes the walk stand in physics, which takes minutes
+demo-physics: demo ## The same, and the search that found with which settings of servos the walk stands
 
 test: environment ## All tests, on one Blender, three kinds at a time; tells how far each is
 	@$(MAKE) --no-print-directory --keep-going --jobs 3 TOLD="-p tests.progress" BESIDE="nice -n 19" test-library test-servo test-installed

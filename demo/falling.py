@@ -7,6 +7,7 @@ from collections.abc import Callable
 from bl_ext.user_default.robik.robik.dynamics.inverse import InverseDynamics
 from bl_ext.user_default.robik.robik.mechanism import Mechanism
 from bl_ext.user_default.robik.robik.motions import Motion
+from bl_ext.user_default.robik.robik.motions.needs import Needs
 from bl_ext.user_default.robik.robik.physics import draws, planned, run
 from bl_ext.user_default.robik.robik.physics.motors import Motors
 from bl_ext.user_default.robik.robik.physics.remedies import Source
@@ -16,11 +17,14 @@ from bpy.types import Object
 
 from demo.performance import sampled
 
+NEEDS = Needs(carry_weight=True, p_gain=10500.0)  # with which the balanced walk stands in all trials (docs/physics.md)
+
 
 def in_physics(mechanism: Mechanism, motion: Motion, chain: ServoChain, trials: int) -> dict:
-    """Play a motion in physics as servos from the factory would; what `robik physics --json` prints."""
+    """Play a motion in physics with the servos' settings above; what `robik physics --json` prints."""
     motors = Motors(room=InverseDynamics(mechanism), chain=chain)
-    plan = planned(mechanism, motion, motors.drives(), delay=motors.delay, source="the bake")
+    drives, carry = motors.drives(NEEDS.p_gain), NEEDS.carry_weight
+    plan = planned(mechanism, motion, drives, carry=carry, delay=motors.delay, source="the bake")
     return run(plan, draws(trials)).as_data()
 
 

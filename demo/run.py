@@ -27,8 +27,8 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=OUT, help="where the files go (default: out/)")
     wide = {"type": int, "choices": range(1, 13), "default": 6, "metavar": "N"}
     parser.add_argument("--moments", **wide, help="in the picture (default: 6)")
-    some = {"type": int, "choices": range(1, 101), "default": 20, "metavar": "N"}
-    parser.add_argument("--trials", **some, help="in physics, with disturbances (default: 20)")
+    some = {"type": int, "choices": range(1, 101), "default": 10, "metavar": "N"}
+    parser.add_argument("--trials", **some, help="in physics, with disturbances (default: 10)")
     parser.add_argument("--stand", action="store_true", help="search for what makes the walk stand in physics, too")
     arguments = parser.parse_args()
     if arguments.bvh is not None and not arguments.bvh.is_file():

@@ -42,7 +42,7 @@ def table(report: dict) -> str:
 def falls(report: dict) -> str:
     """Return what became of both bakes in physics."""
     naive, balanced = (_verdict(bake["physics"]) for bake in (report["naive"], report))
-    return f"in physics, P gain from the factory: the naive bake {naive}, the balanced one {balanced}"
+    return f"in physics, with the settings that walker.csv names: the naive bake {naive}, the balanced one {balanced}"
 
 
 def attempts(stood: dict) -> str:
@@ -56,5 +56,7 @@ def attempts(stood: dict) -> str:
 
 
 def _verdict(found: dict) -> str:
-    """Return when a robot falls."""
-    return "stands to the end" if found["stands"] else f"falls after {found['falls_at_s']:.1f} s"
+    """Return when a robot falls, and in how many disturbed trials it does not."""
+    share = found["stands_share"]
+    trials = "" if share is None else f", and in {100 * share:.0f} % of the disturbed trials"
+    return f"stands to the end{trials}" if found["stands"] else f"falls after {found['falls_at_s']:.1f} s"

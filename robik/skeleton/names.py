@@ -142,8 +142,11 @@ def _in_english(name: str) -> str:
 
 
 def robot_name(name: str) -> str:
-    """Return the name of a robot's body or joint without pitch, roll and yaw: `l_ankle_roll` is an ankle."""
-    return re.sub(r"(?i)(pitch|roll|yaw)", "_", name)
+    """Return the name of a robot's body or joint without pitch, roll, yaw and the number of a copy.
+
+    `l_ankle_roll` is an ankle, and `hand_2`, as CAD calls the other side's, a hand.
+    """
+    return re.sub(r"(?i)(pitch|roll|yaw)", "_", re.sub(r"_\d+$", "", name))
 
 
 def part_of(name: str) -> tuple[str, str]:

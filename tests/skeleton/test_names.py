@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from robik import robots
-from robik.skeleton.names import auto_map, ends, part_of, parts_of
+from robik.skeleton.names import auto_map, ends, part_of, parts_of, robot_name
 
 FRAMES = (
     "pelvis",
@@ -266,3 +266,11 @@ def test_a_spine_is_the_hips_only_where_nothing_else_is_called_so() -> None:
         "box": "",
     }
     assert parts_of(["spine", "chest"]) == {"spine": "hips", "chest": "chest"}
+
+
+@pytest.mark.parametrize(
+    ("name", "part"), [("hand_2", "hand"), ("ankle_roll_2", "foot"), ("hand2x_3d", ""), ("rod_2", "")]
+)
+def test_a_copy_by_number_is_the_same_part(name: str, part: str) -> None:
+    """CAD numbers what it mirrors."""
+    assert part_of(robot_name(name)) == (part, "")
