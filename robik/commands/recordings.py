@@ -153,7 +153,7 @@ def _told(motion: Motion) -> str:
         mean, worst = (millimetres(found[f"position_error_{which}_m"]) for which in ("mean", "max"))
         off = f"off by {mean} on average, {worst} at most"
     met = found["frames"] - len(found["frames_short"])
-    said = f"{found['frames']} frames: {off}; {met} meet their targets"
+    said = f"{found['frames']} frames: {off}; {met} meet their targets, {len(found['frames_nearly'])} more nearly"
     if (inside := found["quality"]["zero_moment_inside"]) is not None:
         said += f"; the zero-moment point is inside the feet in {100 * inside:.3g} % of those on the ground"
     return said

@@ -24,14 +24,12 @@ def resampled(motion: Motion, rate: float) -> Motion:
     which belong to the original samples, are left out. Raise ClipError for a rate that is not positive and finite, or
     gives too many samples.
     """
-    return Curves(motion).at(_times(motion, rate))
+    return replace(Curves(motion).at(_times(motion, rate)), needs=motion.needs)
 
 
 def at_rate(motion: Motion, rate: float | None) -> Motion:
     """Return a motion with `rate` samples a second: itself where it has them or none is asked for, else resampled."""
-    if rate is None or has_rate(motion.times, rate):
-        return motion
-    return replace(resampled(motion, rate), needs=motion.needs)
+    return motion if rate is None or has_rate(motion.times, rate) else resampled(motion, rate)
 
 
 def played_straight(motion: Motion, rate: float) -> Motion:
